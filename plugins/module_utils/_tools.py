@@ -10,6 +10,7 @@ frozen GPUs. In a replica the answers are recorded, one file a command.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import select
@@ -104,7 +105,8 @@ def _run(argv: list[str], timeout: float, environment: dict[str, str]) -> ToolAn
 
 def _drain(process: subprocess.Popen[bytes], name: str, end: float) -> tuple[bytes, bytes]:
     """Read both outputs until they close; a grandchild that keeps them open counts as no answer."""
-    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
     buffers = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
     order = list(buffers)
     waiting = set(order)
@@ -132,7 +134,5 @@ def _drain(process: subprocess.Popen[bytes], name: str, end: float) -> tuple[byt
 
 def _abandon(process: subprocess.Popen[bytes]) -> None:
     """Ask the tool to end, once; it is never killed."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGTERM)
-    except (ProcessLookupError, PermissionError):
-        pass
