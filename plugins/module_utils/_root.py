@@ -15,6 +15,7 @@ import dataclasses
 import hashlib
 import os
 import stat as stat_module
+import time
 import typing as t
 
 from ._observation import Absent, LookError, NotAttempted, Unparsable, Unstable, from_oserror
@@ -63,6 +64,14 @@ class HostRoot:
         self.lane = lane
         self.label = ""
         self.touched: list[str] = []
+        # When the look must have ended, by the monotonic clock; tools and sockets wait no longer.
+        self.end: float | None = None
+
+    def time_left(self, at_most: float) -> float:
+        """Seconds that a tool or a socket may take: `at_most`, or what is left of the look's deadline."""
+        if self.end is None:
+            return at_most
+        return max(min(at_most, self.end - time.monotonic() - 0.25), 0.05)
 
     def need_full_lane(self, what: str) -> None:
         """Refuse a look that is more than reading files where the lane admits only that."""
@@ -100,8 +109,11 @@ class HostRoot:
         """
         return self.prefix + self.resolve(path, follow_last) or "/"
 
-    def resolve(self, path: str, follow_last: bool = True) -> str:
-        """Resolve links of `path`; the answer is in this tree's own terms ("/srv/x")."""
+    def resolve(self, path: str, follow_last: bool = True, passed: list[str] | None = None) -> str:
+        """Resolve links of `path`; the answer is in this tree's own terms ("/srv/x").
+
+        Every folder, link and file on the way is added to `passed`, its own parents resolved.
+        """
         todo = [part for part in reversed(self.expand(path).split("/")) if part not in ("", ".")]
         done: list[str] = []
         links = 0
@@ -113,6 +125,8 @@ class HostRoot:
                 continue
             here = "/" + "/".join([*done, part])
             target = self._link_target(here)
+            if passed is not None:
+                passed.append(here)
             if target is None or (not todo and not follow_last):
                 done.append(part)
                 continue
@@ -138,6 +152,15 @@ class HostRoot:
         """Give the stat of what `path` leads to. Raises a LookError."""
         self._note(path)
         real = self.real(path)
+        try:
+            return os.lstat(real)
+        except OSError as error:
+            raise from_oserror(error, path) from None
+
+    def lstat(self, path: str) -> os.stat_result:
+        """Give the stat of `path` itself: of a link, not of what it leads to. Raises a LookError."""
+        self._note(path)
+        real = self.real(path, follow_last=False)
         try:
             return os.lstat(real)
         except OSError as error:
@@ -255,6 +278,7 @@ class HostRoot:
         inner = HostRoot(prefix, self.user, self.recorded, self.lane)
         inner.label = path
         inner.touched = self.touched
+        inner.end = self.end
         return inner
 
 

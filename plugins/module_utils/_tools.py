@@ -65,7 +65,7 @@ def ask(
     path = shutil.which(argv[0], path=PATH)
     if path is None:
         raise NoTool("%s: not installed in %s" % (argv[0], PATH))
-    return _run([path, *argv[1:]], timeout, environment or {})
+    return _run([path, *argv[1:]], root.time_left(timeout), environment or {})
 
 
 def _recorded(root: HostRoot, argv: list[str]) -> ToolAnswer:
@@ -99,8 +99,11 @@ def _run(argv: list[str], timeout: float, environment: dict[str, str]) -> ToolAn
         )
     except OSError as error:
         raise NoTool("%s: does not start (%s)" % (name, error.strerror)) from None
-    outputs = _drain(process, name, time.monotonic() + timeout)
-    return ToolAnswer(process.returncode, outputs[0], outputs[1])
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stdout, process.stderr:
+        out, err = _drain(process, name, time.monotonic() + timeout)
+    return ToolAnswer(process.returncode, out, err)
 
 
 def _drain(process: subprocess.Popen[bytes], name: str, end: float) -> tuple[bytes, bytes]:
@@ -136,3 +139,5 @@ def _abandon(process: subprocess.Popen[bytes]) -> None:
     """Ask the tool to end, once; it is never killed."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGTERM)
+    # Nobody waits for it any more; without a code the interpreter would complain at exit.
+    process.returncode = -signal.SIGTERM

@@ -1,0 +1,1 @@
+"""What the action plugins and the callback share: Ansible's side of the shell."""
