@@ -5,11 +5,11 @@ BIN := .venv/bin
 .PHONY: verify verify-here test test-fast lint bench clean
 
 verify: .venv/.installed
-	$(BIN)/pinproof replica build --with-baseline
+	$(BIN)/pinproof replica prepare
 	$(BIN)/ansible-playbook verify.yml --check
 
 verify-here: .venv/.installed
-	$(BIN)/python tests/e2e/here.py
+	$(BIN)/pinproof here
 
 test: lint
 	$(BIN)/pytest -n 2 --dist loadgroup

@@ -12,6 +12,7 @@ from ansible.plugins.action import ActionBase
 
 from pinproof.ansible.looks import host_access, look
 from pinproof.ansible.plain import text_option
+from pinproof.archive import project_key
 from pinproof.errors import PinproofError
 from pinproof.manifest import load_manifest_file
 from pinproof.transport.requests import host_payload
@@ -31,7 +32,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         try:
             answer = self._answer(variables)
         except PinproofError as error:
-            return {**result, "failed": True, "changed": False, "msg": str(error)}
+            return {**result, "changed": False, "failed": True, "msg": str(error), "exit_code": error.exit_code}
         result["changed"] = False
         result["ansible_facts"] = {"pinproof": json.dumps(answer)}
         result["pinproof_looks"] = _summary(answer)
@@ -44,8 +45,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             manifest,
             str(variables["inventory_hostname"]),
             text_option(arguments, "run"),
-            host_access(variables),
-            text_option(arguments, "key"),
+            host_access(self, variables),
+            project_key(Path(text_option(arguments, "archive"))),
         )
         return look(self, Path(__file__).resolve().parents[1], payload, variables)
 

@@ -53,12 +53,14 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         super().v2_playbook_on_start(playbook)
 
     def v2_playbook_on_play_start(self, play: t.Any) -> None:
-        """Show play names only on demand."""
+        """Show play names of ours only on demand."""
         if self._chatty():
             super().v2_playbook_on_play_start(play)
+        else:
+            self._play = play  # the default callback asks it for its strategy
 
     def v2_playbook_on_task_start(self, task: t.Any, is_conditional: bool) -> None:
-        """Show task names of others, and all on demand."""
+        """Show task names of ours only on demand."""
         if self._chatty() or task.action not in OWN_TASKS:
             super().v2_playbook_on_task_start(task, is_conditional)
 
@@ -103,7 +105,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             raise SystemExit(NO_VERDICT)
 
     def _chatty(self) -> bool:
-        return bool(self._display.verbosity > 0)
+        return not self._own_playbook or bool(self._display.verbosity > 0)
 
 
 def _action(result: t.Any) -> str:

@@ -90,7 +90,8 @@ class NoTool(LookError):
 def from_oserror(error: OSError, path: str) -> LookError:
     """Say an operating system error as the status it is, naming `path`."""
     text = errno.errorcode.get(error.errno or 0, "error")
-    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+    # ESRCH: an entry of /proc whose process ended between being opened and being read.
+    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ESRCH):
         return Absent("%s: not there" % path)
     if error.errno in (errno.EACCES, errno.EPERM):
         return Denied("%s: permission denied (%s)" % (path, text))

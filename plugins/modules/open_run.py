@@ -34,6 +34,11 @@ options:
     description: Id of the run; a new one is made when empty.
     type: str
     default: ''
+  kind:
+    description: What the run is to become.
+    type: str
+    choices: [verify, capture]
+    default: verify
 """
 
 EXAMPLES = r"""

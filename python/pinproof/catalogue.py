@@ -15,7 +15,19 @@ from typing import Literal
 from pinproof.paths import split_within
 
 AttributeType = Literal[
-    "text", "int", "float", "bool", "bytes", "sha256", "commit", "path", "json", "list[text]", "list[int]", "map"
+    "text",
+    "int",
+    "float",
+    "bool",
+    "bytes",
+    "sha256",
+    "commit",
+    "path",
+    "option",
+    "json",
+    "list[text]",
+    "list[int]",
+    "map",
 ]
 ParameterType = Literal[
     "text", "path", "commit", "names", "bool", "int", "duration", "process", "dialect", "patterns", "dialects", "regex"
@@ -95,7 +107,7 @@ _SETTINGS = {
 }
 _CHANGED = {"changed_at": _A("float", "when the latest of the files changed, seconds since the epoch", state=True)}
 _ARGUMENTS = {
-    "argv[*]": _A("text", "options by name without dashes: text; a list where repeated; true where valueless"),
+    "argv[*]": _A("option", "options by name without dashes: text; a list where repeated; true where valueless"),
     "json[*][**]": _A("json", "options whose value is a JSON object or list, as JSON"),
     "arguments": _A("list[text]", "what is neither option nor option's value, in order"),
 }
@@ -377,6 +389,7 @@ KINDS: Mapping[str, Kind] = {
         {
             **_ARGUMENTS,
             "program": _A("text", "argument 0, or the script where that is an interpreter"),
+            "interpreter": _A("list[text]", "the interpreter and its options, where the program is a script or module"),
             "exe.path": _A("path", "executable, as its own root sees it"),
             "exe.sha256": _A("sha256", "its bytes"),
             "exe.deleted": _A("bool", "replaced or removed since it was started"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 _SEGMENT = re.compile(r"\.?([A-Za-z0-9_][A-Za-z0-9_+-]*)|\[([^\[\]]+)\]")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_+-]*")
@@ -61,6 +62,7 @@ def within(segments: tuple[str, ...]) -> str:
     return suffix(segments).removeprefix(".")
 
 
+@lru_cache(maxsize=1024)
 def split_within(text: str) -> tuple[str, ...]:
     """Parse a path inside an observation. Raises ValueError."""
     path = AttributePath.parse("x" + (text if text.startswith("[") else "." + text)) if text else None

@@ -19,17 +19,22 @@ LANES = ("none", "files", "full")
 DEFAULT_INTERPRETER = "/usr/bin/python3"
 
 
-def host_access(task_vars: dict[str, Any]) -> HostAccess:
+def variable(action: ActionBase, task_vars: dict[str, Any], name: str, default: str = "") -> str:
+    """Give an inventory variable of the task's host as text, its templates filled in."""
+    value = plain(action._templar.template(task_vars.get(name)))
+    return default if value in (None, "") else str(value)
+
+
+def host_access(action: ActionBase, task_vars: dict[str, Any]) -> HostAccess:
     """Read from the inventory how a host is looked at. Raises UsageError for what does not fit."""
-    lane = str(task_vars.get("pinproof_lane", "full"))
+    lane = variable(action, task_vars, "pinproof_lane", "full")
     if lane not in LANES:
         raise UsageError(f"pinproof_lane is '{lane}'; it is one of {', '.join(LANES)}")
-    root = str(task_vars.get("pinproof_root", "") or "")
+    root = variable(action, task_vars, "pinproof_root")
     if root and not Path(root).is_absolute():
         raise UsageError(f"pinproof_root is '{root}'; it must be an absolute path")
-    return HostAccess(
-        root=root.rstrip("/"), recorded=bool(root), user=str(task_vars.get("pinproof_user", "") or ""), lane=lane
-    )
+    # Only a replica lies below another root, with its engine's and tools' answers recorded.
+    return HostAccess(root.rstrip("/"), bool(root), variable(action, task_vars, "pinproof_user"), lane)
 
 
 def look(action: ActionBase, plugins: Path, payload: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -45,10 +50,11 @@ def look(action: ActionBase, plugins: Path, payload: dict[str, Any], task_vars: 
         return unanswered(requests, payload["host"], payload["run"], status, why, now)
 
     if payload["lane"] == "none":
-        return without("not_attempted", "this lane has no access to this host: no connection was opened")
+        why = "this lane has no access to this host: no connection was opened"
+        return {**without("not_attempted", why), "not_contacted": why}
     if not requests:
         return without("not_attempted", "nothing is asked of this host")
-    interpreter = str(plain(task_vars.get("ansible_python_interpreter") or DEFAULT_INTERPRETER))
+    interpreter = variable(action, task_vars, "ansible_python_interpreter", DEFAULT_INTERPRETER)
     program = host_program(payload, plugins)
     try:
         result = action._low_level_execute_command(f"{interpreter} -I -S -B -", in_data=program, sudoable=True)
@@ -57,7 +63,8 @@ def look(action: ActionBase, plugins: Path, payload: dict[str, Any], task_vars: 
     except AnsibleError as error:
         return without("unreachable", _one_line(str(error)))
     try:
-        return read_answer(str(result.get("stdout", "")), payload["run"])
+        answer = read_answer(str(result.get("stdout", "")), payload["run"])
+        return {**answer, "interpreter": interpreter}
     except (ObservationError, ValueError) as error:
         said = _one_line(str(result.get("stderr", "")))
         detail = f" (exit code {result.get('rc')}{': ' + said if said else ''})"

@@ -7,6 +7,7 @@ the plain types: equal to them, and yet told apart by deepdiff and refused by YA
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from pinproof.errors import UsageError
@@ -17,7 +18,7 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=str))
 
 
-def text_option(arguments: dict[str, Any], name: str, default: str = "") -> str:
+def text_option(arguments: Mapping[str, Any], name: str, default: str = "") -> str:
     """Give a text argument of a task. Raises UsageError for another type."""
     value = arguments.get(name)
     if value is None:

@@ -56,7 +56,12 @@ class SingleLook(ActionBase):  # type: ignore[misc]
         plugins = Path(__file__).resolve().parents[3] / "plugins"
         run = f"by-hand-{secrets.token_hex(4)}"
         sent = payload(
-            str(variables["inventory_hostname"]), run, host_access(variables), [request], ["*"], secrets.token_hex(32)
+            str(variables["inventory_hostname"]),
+            run,
+            host_access(self, variables),
+            [request],
+            ["*"],
+            secrets.token_hex(32),
         )
         answer = look(self, plugins, sent, variables)
         observation: dict[str, Any] = answer["observations"][0]

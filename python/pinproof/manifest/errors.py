@@ -9,14 +9,22 @@ from typing import Protocol
 from pinproof.errors import ConfigurationError
 from pinproof.manifest.model import Mark
 
-_LISTED = 12
+_LISTED = 24
+_COMPARED = 200
 
 
 class Place(Protocol):
     """Anything with a line and a column, counted from 1."""
 
-    line: int
-    column: int
+    @property
+    def line(self) -> int:
+        """The line."""
+        ...
+
+    @property
+    def column(self) -> int:
+        """The column."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +88,7 @@ def nearest(name: str, known: Iterable[str], what: str = "known") -> str:
     names = sorted(set(known))
     if not names:
         return f"there is nothing {what}"
-    close = get_close_matches(name, names, n=1, cutoff=0.6) or [
+    close = get_close_matches(name[:_COMPARED], names, n=1, cutoff=0.6) or [
         candidate for candidate in names if candidate.lower() == name.lower()
     ]
     if close:

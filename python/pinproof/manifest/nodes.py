@@ -21,7 +21,7 @@ from pinproof.manifest.errors import Problems, short
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 
-_REFUSED = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_REFUSED = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff\\ufeff\\ufffe\\uffff]")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -97,13 +97,14 @@ def read_tree(text: str, problems: Problems) -> Node:
         _syntax(error, text, problems)
     except yaml.YAMLError as error:
         problems.add(Position(1, 1), f"this is not YAML: {' '.join(str(error).split())}")
-    problems_that_end_it = builder.root is None or builder.abandoned
-    if builder.root is None and not len(problems):
+    root = builder.root
+    if (root is None and not len(problems)) or (isinstance(root, Scalar) and root.missing):
         problems.add(Position(1, 1), "the manifest is empty", "start it with `manifest: NAME` and `version: 1`")
-    if problems_that_end_it or builder.open:
+        root = None
+    if root is None or builder.abandoned or builder.open:
         problems.raise_if_any()
-    assert builder.root is not None
-    return builder.root
+    assert root is not None
+    return root
 
 
 def _refuse_characters(text: str, problems: Problems) -> None:
@@ -127,7 +128,7 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, problems: Problems) -> None:
         problems.add(position, "a tab where YAML wants blanks", "indent with blanks")
         return
     what = f"this is not YAML: {error.problem}"
-    if error.context and error.context_mark and error.context_mark.line != mark.line:
+    if error.context and error.context_mark and error.context_mark.line + 1 != position.line:
         what += f" ({error.context} that began in line {error.context_mark.line + 1})"
     fix = "quote the text if it contains ': ' or begins with a special character"
     problems.add(position, what, fix if "mapping values" in what or "start any token" in what else "")
@@ -175,7 +176,8 @@ class _Builder:
             what = f"an anchor, `&{event.anchor}`"
             self.problems.add(Position(line, column), what, "remove it; values are written out where they count")
         if event.tag is not None:
-            self.problems.add(Position(line, column), f"a tag, `{event.tag}`", "remove it; pinned attributes are typed")
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            self.problems.add(Position(line, column), f"a tag, `{tag}`", "remove it; pinned attributes are typed")
 
     def _scalar(self, event: Any, line: int, column: int) -> Scalar:
         text = str(event.value)

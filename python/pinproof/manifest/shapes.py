@@ -32,11 +32,14 @@ class Shape(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text. `what` completes "must be ..."; `pattern` must match it from end to end."""
+    """A text. `what` completes "must be ..."; `pattern` must match it from end to end.
+
+    `loose` texts may look like numbers or truth values to YAML; they are texts all the same.
+    """
 
     what: str = "a text"
     pattern: str = ""
-    number: bool = False
+    loose: bool = False
 
     def check(self, node: Node, key: str, problems: Problems) -> bool:
         """Check it."""
@@ -52,22 +55,24 @@ class Text:
 
     def schema(self) -> Schema:
         """Give the rule."""
-        text: Schema = {"type": ["string", "number"] if self.number else "string", "minLength": 1}
+        text: Schema = {"type": ["string", "number", "boolean"] if self.loose else "string", "minLength": 1}
         return text | ({"pattern": f"^(?:{self.pattern})$"} if self.pattern else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of some words."""
+    """One of some words. `fix` says what to do about another one, where the nearest word is no help."""
 
     words: tuple[str, ...]
+    fix: str = ""
 
     def check(self, node: Node, key: str, problems: Problems) -> bool:
         """Check it."""
-        if not isinstance(node, Scalar):
+        if not isinstance(node, Scalar) or node.missing:
             return _wrong_word(node, key, f"one of {', '.join(self.words)}", problems)
         if node.text not in self.words:
-            problems.add(node, f"'{key}': unknown value {short(node.text)}", nearest(node.text, self.words))
+            fix = self.fix or nearest(node.text, self.words)
+            problems.add(node, f"'{key}': unknown value {short(node.text)}", fix)
             return False
         return True
 
@@ -81,34 +86,45 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list that is not empty; texts in it are unique. With `or_one`, a single item needs no list."""
+    """A list that is not empty; texts in it are unique. With `or_one`, a single item needs no list.
+
+    `instead` says what to do where the list is empty.
+    """
 
     item: Shape
     what: str
     or_one: bool = False
+    unique: bool = True
+    instead: str = "remove the key"
 
     def check(self, node: Node, key: str, problems: Problems) -> bool:
-        """Check it."""
+        """Check it; a record in it that can't be used does not spoil the others."""
         if self.or_one and isinstance(node, Scalar):
             return self.item.check(node, key, problems)
         if not isinstance(node, Sequence):
             return _wrong_word(node, key, f"a list of {self.what}", problems)
         if not node.items:
-            problems.add(node, f"'{key}' is an empty list", f"list the {self.what}, or remove the key")
+            problems.add(node, f"'{key}' is an empty list", f"list the {self.what}, or {self.instead}")
             return False
-        fine = all([self.item.check(item, key, problems) for item in node.items])
+        broken = [place for place, item in enumerate(node.items) if not self.item.check(item, key, problems)]
+        for place in broken:
+            node.items[place] = Broken(node.items[place].line, node.items[place].column)
+        return self._check_unique(node, key, problems) and (not broken or isinstance(self.item, Record))
+
+    def _check_unique(self, node: Sequence, key: str, problems: Problems) -> bool:
         seen: set[str] = set()
         for item in node.items:
-            if isinstance(item, Scalar):
+            if self.unique and isinstance(item, Scalar):
                 if item.text in seen:
                     problems.add(item, f"'{key}' lists {short(item.text)} twice", "keep one of them")
-                    fine = False
+                    return False
                 seen.add(item.text)
-        return fine
+        return True
 
     def schema(self) -> Schema:
         """Give the rule."""
-        rule: Schema = {"type": "array", "items": self.item.schema(), "minItems": 1, "uniqueItems": True}
+        rule: Schema = {"type": "array", "items": self.item.schema(), "minItems": 1}
+        rule |= {"uniqueItems": True} if self.unique else {}
         return {"anyOf": [self.item.schema(), rule]} if self.or_one else rule
 
 
@@ -136,6 +152,22 @@ class MapOf:
         """Give the rule."""
         rule: Schema = {"type": "object", "additionalProperties": self.item.schema(), "minProperties": 1}
         return rule | ({"propertyNames": self.name.schema()} if self.name.pattern else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """A single text, or a map."""
+
+    one: Text
+    many: Shape
+
+    def check(self, node: Node, key: str, problems: Problems) -> bool:
+        """Check it as what it is."""
+        return (self.many if isinstance(node, Mapping) else self.one).check(node, key, problems)
+
+    def schema(self) -> Schema:
+        """Give the rule."""
+        return {"anyOf": [self.one.schema(), self.many.schema()]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +206,9 @@ class Record:
 
     def check(self, node: Node, key: str, problems: Problems) -> bool:
         """Check that it is a map; its keys are checked when it is opened."""
-        return True if isinstance(node, Mapping) else _wrong_word(node, key, f"a map ({self.title})", problems)
+        if not isinstance(node, Mapping | Broken):
+            problems.add(node, f"'{key}': {self.title} must be a map, not {node.word}")
+        return isinstance(node, Mapping)
 
     def open(self, node: Mapping, problems: Problems) -> Opened:
         """Check keys and values; gives those that can be used."""

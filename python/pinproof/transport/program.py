@@ -77,5 +77,5 @@ def _used_utilities(text: str) -> list[str]:
     """
     names: list[str] = []
     for module, imported in _RELATIVE_IMPORT.findall(text):
-        names.extend([module] if module else re.findall(r"\w+", imported))
+        names.extend([module] if module else re.findall(r"(\w+)(?:\s+as\s+\w+)?\s*[,)\n#]", imported + "\n"))
     return names

@@ -1,0 +1,256 @@
+"""For every probe: absent, unreadable, hanging, malformed, empty, huge and moving sources.
+
+Absent is evidence; everything else is the lack of it. Whatever happens to one
+source, the run ends inside its deadline, nothing crashes, the reason names what
+failed, and looks that read other sources keep their verdicts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pinproof.manifest.model import Probe
+from pinproof.observations import HostFacts, Observation
+from pinproof.verdicts import Verdict
+from tests.e2e import probing
+from tests.e2e.hanging import hanging_folder
+from tests.e2e.playbooks import pinproof
+from tests.e2e.probing import MANIFEST, Site, probe
+from tests.e2e.spoiled_sources import subject
+
+CASES = [(item.name, item.on[0]) for item in probing.load().probes.values()]
+HUGE = 64 << 20
+DEADLINE_S = 2.0
+
+# Looks at bytes whatever they say: other bytes are a difference, not a failed look.
+BYTES_ONLY = {"files", "file", "tree", "jit"}
+# A file of no bytes is what these sources may hold.
+EMPTY_IS_AN_ANSWER = {"tree", "jit", "units"}
+# Text of any kind is an answer, so that what it says is a difference.
+ANY_TEXT_IS_AN_ANSWER = {"fabric", "process", "units", "env_file", "derivation"}
+LINKS = {"link"}
+
+
+@pytest.fixture(scope="module", name="open_site")
+def _open_site() -> Iterator[Site]:
+    """A replica that an ordinary user can reach, which pytest's own folders are not."""
+    folder = Path(tempfile.mkdtemp(prefix="pinproof-evidence-"))
+    folder.chmod(0o755)
+    root = folder / "replica"
+    manifest = probing.load()
+    assert pinproof("replica", "build", "--state", "production", "--root", str(root)).code == 0
+    baseline = probing.baseline_of(probing.probe_all(manifest, root))
+    assert pinproof("replica", "build", "--state", "experiment", "--root", str(root)).code == 0
+    yield Site(root, manifest, baseline, probing.probe_all(manifest, root))
+    shutil.rmtree(folder)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What became of a probe, and of the pins on it, once its source was spoiled."""
+
+    observation: Observation
+    changed: dict[str, tuple[Verdict, str]]
+    others: set[str]
+    took_s: float
+
+    @property
+    def verdicts(self) -> set[Verdict]:
+        return {verdict for verdict, _ in self.changed.values()}
+
+    @property
+    def reasons(self) -> str:
+        faults = " ".join(fault.why for fault in self.observation.faults.values())
+        return " ".join([self.observation.why, faults, *(why for _, why in self.changed.values())])
+
+
+def look(site: Site, name: str, host: str, prefix: list[str] | None = None) -> Seen:
+    """Look at the host once more and tell what changed against the clean look."""
+    begin = time.monotonic()
+    facts = probe(site.manifest, site.root, host, deadline_s=DEADLINE_S, prefix=prefix)
+    took = time.monotonic() - begin
+    assert set(facts.observations) == set(site.clean[host].observations), "every probe has an observation"
+    before = {(pin.id, pin.on): pin for row in site.judge().rows for pin in row.pins}
+    after = {(pin.id, pin.on): pin for row in site.judge({host: facts}).rows for pin in row.pins}
+    changed = {key: pin for key, pin in after.items() if pin.verdict is not before[key].verdict}
+    sharing = sharing_sources(site.clean[host], name)
+    return Seen(
+        observation=facts.observations[name],
+        changed={
+            f"{pin.id} on {pin.on}": (pin.verdict, pin.why) for pin in changed.values() if probe_of(pin.at) == name
+        },
+        others={probe_of(pin.at) for pin in changed.values()} - sharing - {name},
+        took_s=took,
+    )
+
+
+def probe_of(path: str) -> str:
+    return path.partition(".")[0].partition("[")[0]
+
+
+def sharing_sources(facts: HostFacts, name: str) -> set[str]:
+    """Name the probes that read anything this probe reads, or that stand on it (a process, a container)."""
+    mine = {real(path) for path in facts.observations[name].source}
+    return {other for other, seen in facts.observations.items() if mine & {real(path) for path in seen.source}}
+
+
+def real(path: str) -> str:
+    """Say a path inside a process' root and its host's own name of the same file in one way."""
+    parts = path.split("/")
+    if path.startswith("/proc/") and len(parts) > 4 and parts[3] == "root":
+        return "/containers/dsv41/" + "/".join(parts[4:])
+    return path
+
+
+@contextlib.contextmanager
+def kept(path: Path) -> Iterator[None]:
+    """Put a file or link back as it was, and the starts of processes after it."""
+    aside = path.with_name(path.name + ".kept")
+    target = str(path.readlink()) if path.is_symlink() else ""
+    if not target:
+        shutil.copy2(path, aside)
+        aside.rename(path.parent.parent / (path.name + ".kept"))
+        aside = path.parent.parent / (path.name + ".kept")
+    try:
+        yield
+    finally:
+        if target:
+            path.unlink(missing_ok=True)
+            path.symlink_to(target)
+        else:
+            data = aside.read_bytes()
+            if path.is_dir():
+                path.rmdir()
+            path.write_bytes(data)  # in place: other names of the same file stay its names
+            shutil.copymode(aside, path)
+            aside.unlink()
+
+
+def assert_told(seen: Seen, name: str, host: str) -> None:
+    """A failed look holds its pins and says who, where and why; the others keep their verdicts."""
+    assert seen.changed, f"nothing changed for {name}: the spoiled source was not missed"
+    assert seen.verdicts == {Verdict.HOLD}, seen.changed
+    for verdict, why in seen.changed.values():
+        assert verdict is Verdict.HOLD
+        assert name in why
+        assert host in why
+    assert not seen.others
+    assert "Traceback" not in seen.reasons
+
+
+@pytest.mark.parametrize(("name", "host"), CASES)
+def test_absent_is_evidence(open_site: Site, name: str, host: str) -> None:
+    item = open_site.manifest.probes[name]
+    path = subject(item, open_site.root / host)
+    with kept(path):
+        path.unlink()
+        seen = look(open_site, name, host)
+    assert not seen.others
+    assert_absent(item, seen)
+
+
+def assert_absent(item: Probe, seen: Seen) -> None:
+    assert seen.changed
+    if item.kind in ("emission",):
+        assert seen.verdicts == {Verdict.HOLD}, "the record was never made: its apparatus is missing"
+    elif item.kind in ("source", "clone", "units", "engine_log", "host"):
+        assert seen.verdicts <= {Verdict.HOLD, Verdict.MISMATCH}
+    else:
+        assert Verdict.MISMATCH in seen.verdicts
+
+
+@pytest.mark.parametrize(("name", "host"), CASES)
+def test_unreadable_is_no_evidence(open_site: Site, name: str, host: str) -> None:
+    item = open_site.manifest.probes[name]
+    path = subject(item, open_site.root / host)
+    guarded = path.parent if item.kind in LINKS else path
+    mode = guarded.stat().st_mode
+    guarded.chmod(0)
+    try:
+        seen = look(open_site, name, host, prefix=probing.UNPRIVILEGED)
+    finally:
+        guarded.chmod(mode)
+    assert_told(seen, name, host)
+    assert "denied" in seen.reasons
+
+
+@pytest.mark.parametrize(("name", "host"), CASES)
+def test_hanging_is_no_evidence(open_site: Site, name: str, host: str) -> None:
+    path = subject(open_site.manifest.probes[name], open_site.root / host)
+    with hanging_folder(path.parent):
+        seen = look(open_site, name, host)
+    assert_told(seen, name, host)
+    assert "no answer within" in seen.reasons
+    assert seen.took_s < 60
+
+
+@pytest.mark.parametrize(("name", "host"), [case for case in CASES if probing.load().probes[case[0]].kind not in LINKS])
+@pytest.mark.parametrize("content", ["malformed", "empty", "huge"])
+def test_spoiled_content_is_no_evidence(open_site: Site, name: str, host: str, content: str) -> None:
+    item = open_site.manifest.probes[name]
+    path = subject(item, open_site.root / host)
+    with kept(path):
+        spoil(path, content)
+        seen = look(open_site, name, host)
+    assert not seen.others
+    if content == "malformed" and item.kind in BYTES_ONLY | ANY_TEXT_IS_AN_ANSWER:
+        assert seen.verdicts & {Verdict.MISMATCH, Verdict.REFUSED, Verdict.HOLD}, "other bytes are a difference"
+    elif content == "empty" and item.kind in EMPTY_IS_AN_ANSWER:
+        assert seen.verdicts & {Verdict.MISMATCH, Verdict.HOLD}, "no bytes are a difference"
+    else:
+        assert_told(seen, name, host)
+
+
+def spoil(path: Path, content: str) -> None:
+    if content == "malformed":
+        path.write_bytes(b"\xff\xfe{[<\0\n=garbage\r\n" * 3)
+    elif content == "empty":
+        path.write_bytes(b"")
+    else:
+        with path.open("r+b") as out:
+            out.truncate(HUGE)
+
+
+@pytest.mark.parametrize(("name", "host"), [case for case in CASES if probing.load().probes[case[0]].kind not in LINKS])
+def test_moving_is_no_evidence(open_site: Site, name: str, host: str) -> None:
+    path = subject(open_site.manifest.probes[name], open_site.root / host)
+    mover = subprocess.Popen([sys.executable, "-c", "import os,sys\nwhile True: os.utime(sys.argv[1])", str(path)])
+    try:
+        seen = look(open_site, name, host)
+    finally:
+        mover.kill()
+        mover.wait()
+    assert seen.verdicts <= {Verdict.HOLD}, seen.changed
+    assert "changed" in seen.reasons or not seen.changed
+
+
+@pytest.mark.parametrize(("name", "host"), [case for case in CASES if probing.load().probes[case[0]].kind in LINKS])
+def test_a_link_that_is_none_or_leads_nowhere(open_site: Site, name: str, host: str) -> None:
+    path = subject(open_site.manifest.probes[name], open_site.root / host)
+    with kept(path):
+        path.unlink()
+        path.write_text("not a link")
+        plain = look(open_site, name, host)
+    with kept(path):
+        path.unlink()
+        path.symlink_to("nowhere")
+        dangling = look(open_site, name, host)
+    assert plain.verdicts == {Verdict.HOLD}
+    assert "not a symbolic link" in plain.reasons
+    assert Verdict.MISMATCH in dangling.verdicts
+
+
+def test_every_probe_of_the_manifest_is_in_the_matrix() -> None:
+    assert MANIFEST.is_file()
+    assert {name for name, _ in CASES} == set(probing.load().probes)
+    assert len(CASES) >= 35
