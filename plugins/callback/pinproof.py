@@ -22,6 +22,11 @@ from pathlib import Path
 
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
+# Every task runs in a process forked from this one: what is imported here is imported once, not in each.
+from pinproof.ansible import looks as _looks_once  # noqa: F401
+from pinproof.ansible import runs as _runs_once  # noqa: F401
+from pinproof.manifest import load as _load_once  # noqa: F401
+
 LOOKING = ("gather",)
 JUDGING = ("reconcile", "capture")
 OWN_TASKS = ("open_run", *LOOKING, *JUDGING)

@@ -13,7 +13,7 @@ from ._env_assignment import ANY, LITERAL, Assignment, trouble, undecided
 # What the client takes for blank at the beginning of a line.
 _BLANKS = "\t\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 # The client's line buffer, in bytes.
-_LINE_LIMIT = 65535
+_LINE_LIMIT = 65536
 _BOM = "\ufeff"
 
 

@@ -36,15 +36,16 @@ def tell_port(observation: Observation, root: HostRoot, port: Port) -> list[Gid]
     leaf("link_layer", lambda: attribute(root, port.folder + "/link_layer"))
     leaf("rate", lambda: attribute(root, port.folder + "/rate"))
     leaf("pci", lambda: pci_function(root, port.device))
-    addresses: list[Gid] = []
+    addresses: t.Union[list[Gid], LookError]
     try:
         addresses = gids(root, port)
         _tell_gids(observation, port, addresses)
     except LookError as error:
+        addresses = error
         observation.fault(within("gids", port.key), error)
         observation.fault(within("gid_index", port.key), error)
     leaf("netdev", lambda: netdev(root, port, addresses))
-    return addresses
+    return [] if isinstance(addresses, LookError) else addresses
 
 
 def _tell_gids(observation: Observation, port: Port, addresses: t.Sequence[Gid]) -> None:
@@ -60,6 +61,30 @@ def _tell_gids(observation: Observation, port: Port, addresses: t.Sequence[Gid])
 
 
 # -- network interfaces ------------------------------------------------------------
+def interfaces_of(observation: Observation, root: HostRoot) -> list[str]:
+    """List the interfaces that the look is about: of RDMA devices, and those that NCCL's settings select.
+
+    Where it is not known which these are, all of the machine are: one that is
+    left out would seem not to be there.
+    """
+    identity = observation.identity
+    known = {facts["netdev"] for facts in identity["devices"].values() if "netdev" in facts}
+    known.update(identity.get("nccl", {}).get("socket_interfaces", ()))
+    unknown = [
+        path
+        for path, fault in observation.faults.items()
+        if fault["status"] != Absent.status
+        and (path in ("devices", "nccl") or (path.startswith("devices") and path.endswith("netdev")))
+    ]
+    if not unknown:
+        return sorted(known)
+    try:
+        return sorted({*known, *root.listdir(NETDEVS)})
+    except LookError as error:
+        observation.fault("netdevs", error)
+        return sorted(known)
+
+
 def tell_interface(observation: Observation, root: HostRoot, name: str, network: t.Union[Network, LookError]) -> None:
     """Fill the attributes of one network interface."""
     folder = "%s/%s" % (NETDEVS, name)
@@ -109,8 +134,8 @@ def tell_route(observation: Observation, master: str, network: t.Union[Network, 
 # -- what NCCL selects -------------------------------------------------------------
 def tell_nccl(
     observation: Observation, root: HostRoot, merged: Merged, devices: t.Union[t.Sequence[Port], LookError]
-) -> list[str]:
-    """Fill NCCL's settings and what they select; give the socket interfaces."""
+) -> None:
+    """Fill NCCL's settings and what they select."""
     settings: dict[str, t.Any] = {}
     facts: dict[str, t.Any] = {"settings": settings}
     observation.identity["nccl"] = facts
@@ -130,12 +155,11 @@ def tell_nccl(
     def selected_interfaces() -> list[str]:
         chosen = select_interfaces(merged.value("NCCL_SOCKET_IFNAME"), root.listdir(NETDEVS))
         if chosen is None:
-            raise Incomparable("NCCL_SOCKET_IFNAME is not set: NCCL chooses by itself")
+            raise Incomparable("NCCL_SOCKET_IFNAME names no interface: NCCL chooses by itself")
         return chosen
 
     set_leaf(observation, facts, ("nccl", "devices"), selected_devices)
     set_leaf(observation, facts, ("nccl", "socket_interfaces"), selected_interfaces)
-    return t.cast("list[str]", facts.get("socket_interfaces", []))
 
 
 def active_ports(observation: Observation, devices: t.Union[t.Sequence[Port], LookError]) -> list[tuple[str, int]]:

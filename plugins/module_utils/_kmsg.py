@@ -51,11 +51,11 @@ class Log:
 def read_log(root: HostRoot) -> Log:
     """Read the kernel's log. Raises Denied, NoTool without one, Unparsable, or NotAttempted outside the lane."""
     root.need_full_lane(DEVICE)
+    if not root.exists(DEVICE):
+        # That there is no log is no evidence that nothing happened.
+        raise NoTool("%s: no kernel log here" % DEVICE)
     if root.recorded:
-        if not root.exists(DEVICE):
-            raise NoTool("%s: no kernel log here" % DEVICE)
         return Log(parse_records(root.read(DEVICE, LOG_LIMIT)), None)
-    root.touched.append(DEVICE)
     try:
         handle = os.open(root.real(DEVICE), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

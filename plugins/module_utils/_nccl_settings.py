@@ -15,7 +15,7 @@ import typing as t
 from ._accounts import account_of
 from ._insides import look_inside
 from ._nccl import SYSTEM_FILE, Setting, merge, parse_conf
-from ._observation import Absent, Incomparable, Unparsable
+from ._observation import Absent, Incomparable, LookError, Unparsable
 from ._process import Process, inherited, read_entry
 from ._reading import steady
 from ._root import HostRoot, changed_at
@@ -70,6 +70,8 @@ def _conf(inner: HostRoot, path: str, process: Process) -> dict[str, str]:
         data, way, info = steady(inner, path, lambda: inner.read(path))
     except Absent:
         return {}
+    except LookError as error:
+        raise type(error)("%s (as process %d sees it)" % (error.why, process.pid)) from None
     if max(way.changed_at, changed_at(info)) > process.started_at:
         raise Incomparable("%s%s: changed after process %d started" % (inner.label, path, process.pid))
     return parse_conf(data)

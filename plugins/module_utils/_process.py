@@ -19,7 +19,17 @@ from ._container import find_container, need_running
 from ._engine import Engine
 from ._observation import Absent, Denied, NoTool, Unparsable, Unstable
 from ._proc import TICKS_A_SECOND, ControlGroup, is_title, parse_boot_time, parse_cgroup, split_arguments
-from ._process_entry import HINT, ancestors, argv, environment, group_of, inherited, read_entry, stat_of
+from ._process_entry import (
+    HINT,
+    Inherited,
+    ancestors,
+    argv,
+    environment,
+    group_of,
+    inherited,
+    read_entry,
+    stat_of,
+)
 from ._root import HostRoot
 
 CLOCK_SLACK_S = 120.0
@@ -128,15 +138,28 @@ def _scan(root: HostRoot) -> list[_Candidate]:
     found = []
     for name in names:
         try:
-            found.append(_Candidate(int(name), parse_cgroup(root.read("/proc/%s/cgroup" % name))))
-        except Absent:
-            continue
+            group = _glance(root, int(name), "cgroup")
         except Denied as error:
             raise Denied("%s; %s" % (error.why, HINT)) from None
+        if group is not None:
+            found.append(_Candidate(int(name), parse_cgroup(group)))
     # One line in the sources instead of one a process.
     del root.touched[seen:]
     root.touched.append("/proc/*/cgroup")
     return found
+
+
+def _glance(root: HostRoot, pid: int, name: str) -> bytes | None:
+    """Read an entry of a process that may end at any moment; None where it did."""
+    for _ in range(3):
+        try:
+            return root.read("/proc/%d/%s" % (pid, name))
+        except Absent:
+            return None
+        except Unstable:
+            # It ended between being opened and being read, or the kernel forgot the entry and made it anew.
+            continue
+    raise Unstable("/proc/%d/%s: can not be read twice alike" % (pid, name))
 
 
 def _the_one(root: HostRoot, candidates: list[_Candidate], program: str, where: str) -> int:
@@ -148,10 +171,7 @@ def _the_one(root: HostRoot, candidates: list[_Candidate], program: str, where: 
 
 def _runs(root: HostRoot, pid: int, program: str) -> bool:
     """Say whether the process was started as this program; one that ended, or bears a title, does not say so."""
-    try:
-        arguments = split_arguments(root.read("/proc/%d/cmdline" % pid))
-    except Absent:
-        return False
+    arguments = split_arguments(_glance(root, pid, "cmdline") or b"")
     return bool(arguments) and not is_title(arguments) and invocation(arguments).name == program
 
 
@@ -178,6 +198,8 @@ def _described(root: HostRoot, pid: int, now: float) -> Process:
 
 
 __all__ = [
+    "HINT",
+    "Inherited",
     "Process",
     "argv",
     "container_root",

@@ -13,7 +13,7 @@ import dataclasses
 import re
 import typing as t
 
-from ._observation import Absent, Incomparable, Unparsable
+from ._observation import Absent, Incomparable, LookError, Unparsable
 from ._root import HostRoot
 
 CLASS = "/sys/class/infiniband"
@@ -116,8 +116,16 @@ def _or_empty(root: HostRoot, path: str) -> str:
         return ""
 
 
-def netdev(root: HostRoot, port: Port, addresses: t.Sequence[Gid]) -> str:
-    """Give the network interface of a port. Raises Absent for none, Incomparable for no single one."""
+def netdev(root: HostRoot, port: Port, addresses: t.Union[t.Sequence[Gid], LookError]) -> str:
+    """Give the network interface of a port. Raises Absent for none, Incomparable for no single one.
+
+    `addresses` are its GIDs, or why they are not known; then only the device itself can tell.
+    """
+    if isinstance(addresses, LookError):
+        try:
+            return netdev(root, port, [])
+        except Absent:
+            raise addresses from None
     of_gids = sorted({gid.netdev for gid in addresses if gid.netdev})
     if len(of_gids) == 1:
         return of_gids[0]

@@ -66,7 +66,21 @@ def look_requests(params: dict[str, t.Any], root: HostRoot) -> Observation:
     observation = Observation("file", "request records read")
     summarise(parse(reading.data, path), observation)
     observation.state["changed_at"] = reading.written_at
+    hold_incomplete(observation, params.get("sizes", []), params.get("repetitions", 0))
     return observation
+
+
+def hold_incomplete(observation: Observation, sizes: list[str], repetitions: int) -> None:
+    """Take tallies of a run that is not complete for no answer: what is missing may still be measured."""
+    recorded = observation.identity["sizes"]
+    for size in sizes:
+        if recorded.get(size, 0) < repetitions:
+            why = "%d of %d repetitions of %s prompt tokens are recorded" % (recorded.get(size, 0), repetitions, size)
+            error = Incomparable("%s; record the others, then verify again" % why)
+            recorded.pop(size, None)
+            observation.identity.pop("count", None)
+            for path in (leaf("sizes", size), "count"):
+                observation.fault(path, error)
 
 
 def parse(data: bytes, what: str) -> list[Record]:

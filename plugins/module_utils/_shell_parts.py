@@ -81,6 +81,10 @@ class PartReader:
         """Make the error of a position (the present one by default)."""
         return Trouble(self.line_of(self.position if position is None else position), why)
 
+    def _skip_comment(self) -> None:
+        end = self.text.find("\n", self.position)
+        self.position = len(self.text) if end < 0 else end
+
     # -- quoting -----------------------------------------------------------
     def _part(self, parts: list[Part]) -> None:
         """Read one part of a word outside double quotes."""

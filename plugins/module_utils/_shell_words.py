@@ -81,10 +81,6 @@ class Scanner(PartReader):
         if self.text.startswith("#", self.position):
             self._skip_comment()
 
-    def _skip_comment(self) -> None:
-        end = self.text.find("\n", self.position)
-        self.position = len(self.text) if end < 0 else end
-
     def _skip_here_documents(self) -> None:
         for delimiter, tabs in self._here:
             start = self.position

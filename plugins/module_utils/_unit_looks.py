@@ -55,6 +55,8 @@ def look_at_files(
             observation.notes += parsed.notes
         except Unstable:
             raise
+        except Absent:
+            observation.notes.append("%s: leads to no file, passed over" % path)
         except LookError as error:
             broken = broken or error
             if path not in digests:

@@ -68,6 +68,17 @@ options:
     description: The file, for C(json), C(status), C(env_file), C(emission) and C(requests).
     type: path
     version_added: "0.1.0"
+  sizes:
+    description: The prompt sizes that a complete run has, in tokens, for C(requests).
+    type: list
+    elements: str
+    version_added: "0.1.0"
+  repetitions:
+    description:
+      - How often a complete run has each of O(sizes), for C(requests).
+      - Fewer leave the tallies without an answer, since the others may still be measured.
+    type: int
+    version_added: "0.1.0"
   list:
     description: The list in the format of C(sha256sum), for C(sums).
     type: path
@@ -150,6 +161,7 @@ import typing as t
 
 from ..module_utils._disclosure import Disclosure
 from ..module_utils._emission import look_emission
+from ..module_utils._env_looks import look_derivation, look_env_file
 from ..module_utils._file_looks import look_file, look_files, look_json, look_link, look_status
 from ..module_utils._insides import look_inside
 from ..module_utils._observation import Observation, Unparsable
@@ -189,14 +201,9 @@ def _look_of(request: dict[str, t.Any]) -> Look:
     if kind == "status":
         return lambda params, root: look_status(params, root, request["now"])
     if kind in ("env_file", "derivation"):
-        return _env_look(kind, Disclosure.of(request))
+        look = look_env_file if kind == "env_file" else look_derivation
+        disclosure = Disclosure.of(request)
+        return lambda params, root: look(params, root, disclosure)
     if kind not in _LOOKS:
         raise Unparsable("file_facts has no look of kind '%s'" % kind)
     return _LOOKS[kind]
-
-
-def _env_look(kind: str, disclosure: Disclosure) -> Look:
-    from ..module_utils._env_looks import look_derivation, look_env_file
-
-    look = look_env_file if kind == "env_file" else look_derivation
-    return lambda params, root: look(params, root, disclosure)

@@ -85,14 +85,8 @@ ansible_facts:
 
 import typing as t
 
-from ..module_utils._gpu_looks import (
-    ask_tool,
-    read_driver,
-    tell_gpus,
-    tell_links,
-    tell_processes,
-    tell_running,
-)
+from ..module_utils._gpu_looks import tell_links, tell_processes, tell_running
+from ..module_utils._gpu_set import ask_tool, read_driver, tell_gpus
 from ..module_utils._nvidia import FOLDER, parse_version
 from ..module_utils._observation import Absent, LookError, Observation, Unparsable
 from ..module_utils._root import HostRoot
@@ -114,11 +108,11 @@ def collect(request: dict[str, t.Any], root: HostRoot) -> Observation:
     driver = read_driver(root)
     smi = Smi(root)
     tool = ask_tool(smi)
-    uuids = tell_gpus(observation, driver, tool, smi)
+    gpus = tell_gpus(observation, driver, tool, smi)
     _tell_version(observation, root)
-    tell_running(observation, uuids, tool, smi, samples)
-    tell_links(observation, uuids, tool, smi)
-    tell_processes(observation, root, smi)
+    tell_running(observation, gpus, tool, smi, samples)
+    tell_links(observation, gpus, tool, smi)
+    tell_processes(observation, gpus, root, smi)
     return observation
 
 

@@ -94,7 +94,7 @@ ansible_facts:
 
 import typing as t
 
-from ..module_utils._fabric_looks import tell_interface, tell_nccl, tell_port, tell_route
+from ..module_utils._fabric_looks import interfaces_of, tell_interface, tell_nccl, tell_port, tell_route
 from ..module_utils._ip import Network
 from ..module_utils._nccl_settings import settings_of
 from ..module_utils._observation import Absent, Incomparable, LookError, NoTool, Observation
@@ -120,11 +120,10 @@ def collect(request: dict[str, t.Any], root: HostRoot) -> Observation:
             observation.fault(path, found)
     else:
         raise found
-    interfaces = {facts["netdev"] for facts in observation.identity["devices"].values() if "netdev" in facts}
     if process:
-        interfaces.update(_nccl(observation, root, process, request["now"], found))
+        _nccl(observation, root, process, request["now"], found)
     network = _network(root, addresses)
-    for name in sorted(interfaces):
+    for name in interfaces_of(observation, root):
         tell_interface(observation, root, name, network)
     if master:
         tell_route(observation, master, network)
@@ -144,18 +143,18 @@ def _nccl(
     process: dict[str, t.Any],
     now: float,
     devices: t.Union[list[Port], LookError],
-) -> list[str]:
-    """Fill NCCL's settings and selections; give the socket interfaces."""
+) -> None:
+    """Fill NCCL's settings and selections."""
     try:
         merged = settings_of(root, process, now)
     except Absent as error:
         # That it does not run is no evidence about what it would be set to.
         observation.fault("nccl", Incomparable("no settings to merge: %s" % error.why))
-        return []
+        return
     except LookError as error:
         observation.fault("nccl", error)
-        return []
-    return tell_nccl(observation, root, merged, devices)
+        return
+    tell_nccl(observation, root, merged, devices)
 
 
 def _network(root: HostRoot, addresses: list[Gid]) -> t.Union[Network, LookError]:

@@ -296,7 +296,11 @@ KINDS: Mapping[str, Kind] = {
         "file_facts",
         "the requests and answers of a run, one JSON object a line",
         "file",
-        {"file": _P("path", "the JSONL file", required=True)},
+        {
+            "file": _P("path", "the JSONL file", required=True),
+            "sizes": _P("names", "the prompt sizes that a complete run has, in tokens"),
+            "repetitions": _P("int", "how often a complete run has each size; fewer are no answer yet"),
+        },
         {
             "count": _A("int", "records"),
             "sizes[*]": _A("int", "by exact prompt tokens: repetitions"),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pinproof import __version__, cli_archive, cli_here, cli_manifest, cli_replica, cli_verify, exit_codes
+from pinproof.complain import complain
 from pinproof.errors import PinproofError, UsageError
 
 DEBUG_VARIABLE = "PINPROOF_DEBUG"
@@ -77,10 +78,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as ended:  # --help and --version
         return ended.code if isinstance(ended.code, int) else exit_codes.RECONCILED
     except PinproofError as error:
-        _tell(str(error))
+        complain(str(error))
         return error.exit_code
     except KeyboardInterrupt:
-        _tell("interrupted")
+        complain("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         _let_go_of_output()
@@ -99,20 +100,13 @@ def _print_anything() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _tell(message: str) -> None:
-    from pinproof.report.text import printable
-
-    lines = [printable(line) for line in message.splitlines()] or [""]
-    print("\n".join([f"pinproof: {lines[0]}", *lines[1:]]), file=sys.stderr)
-
-
 def _tell_internal(error: Exception) -> None:
     if os.environ.get(DEBUG_VARIABLE):
         traceback.print_exception(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
     said = " ".join(str(error).split())
     where = f"{Path(place.filename).name}:{place.lineno}"
-    _tell(f"internal error: {type(error).__name__}: {said} ({where}); {DEBUG_VARIABLE}=1 shows the trace")
+    complain(f"internal error: {type(error).__name__}: {said} ({where}); {DEBUG_VARIABLE}=1 shows the trace")
 
 
 def _let_go_of_output() -> None:

@@ -66,10 +66,11 @@ def open_archive(path: Path | None) -> Archive:
 def resolve(archive: Archive, named: str) -> str:
     """Give the id of the run that a name stands for. Raises UsageError with the nearest one."""
     from pinproof.archive import is_run_id
+    from pinproof.archive.layout import LATEST_LINK
     from pinproof.errors import UsageError
     from pinproof.manifest.errors import nearest
 
-    if not named:
+    if named in ("", LATEST_LINK):
         newest = archive.newest()
         if not newest:
             raise UsageError(f"there is no verification in {archive.root} yet; make one with `pinproof verify`")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pinproof.playbook_run import Heard, Request
 
 _TEMPLATE = re.compile(r"\{[{%#]")
+_OF_ARCHIVE = "the archive: "
 _NO_HOSTS = ("Could not match supplied host pattern", "no hosts to target", "does not match any host")
 
 
@@ -130,13 +131,14 @@ def _inventory(given: str) -> str:
 def ended(arguments: argparse.Namespace, request: Request, heard: Heard) -> int:
     """Give the exit code of the archived run, or say why there is none. Raises PinproofError."""
     from pinproof.archive.layout import run_folders
+    from pinproof.complain import complain
 
     archive = _archive(arguments, request, heard)
     if request.run not in run_folders(archive.root):
         return _without_verdict(request, heard)
     run = archive.load(request.run)
     if run.kind != arguments.kind:
-        _complain(f"no verdict: run {run.run} is a {run.kind}, where a {arguments.kind} was asked for")
+        complain(f"no verdict: run {run.run} is a {run.kind}, where a {arguments.kind} was asked for")
         return exit_codes.HOLD
     if run.outcome is None:
         return exit_codes.RECONCILED if run.captured().complete else exit_codes.HOLD
@@ -155,23 +157,31 @@ def _archive(arguments: argparse.Namespace, request: Request, heard: Heard) -> A
 
 def _without_verdict(request: Request, heard: Heard) -> int:
     """Say what became of a run that is not archived, and give the exit code: never 0."""
+    from pinproof.complain import complain
+
     for task, words, code in heard.failures:
-        if code is not None and code != exit_codes.RECONCILED:
-            _complain(f"no verdict: {words}")
-            return code
-        if words.startswith("the archive: "):
-            _complain(f"no verdict: {words}")
-            return exit_codes.INTERNAL
-        if task == "open_run":
-            _complain(f"no verdict: {words}")
-            return exit_codes.CONFIGURATION
+        known = code if code != exit_codes.RECONCILED else None
+        if known is None and words.startswith(_OF_ARCHIVE):
+            known = exit_codes.INTERNAL
+        if known is None and task == "open_run":
+            known = exit_codes.CONFIGURATION
+        if known is not None:
+            complain(f"no verdict: {_first_line(words)}")
+            return known
     said = " ".join(heard.last)
     if not heard.started and any(words in said for words in _NO_HOSTS):
-        _complain(f"no verdict: no host of the inventory fits --limit {request.limit}")
+        complain(f"no verdict: no host of the inventory fits --limit {request.limit}")
         return exit_codes.USAGE
-    why = "; ".join(words for _, words, _ in heard.failures if words) or f"ansible-playbook ended with {heard.code}"
-    _complain(f"no verdict: run {request.run} was not archived: {why}")
+    failed = dict.fromkeys(_first_line(words) for _, words, _ in heard.failures if words)
+    why = "; ".join(failed) or f"ansible-playbook ended with {heard.code}"
+    complain(f"no verdict: run {request.run} was not archived: {why}")
     return exit_codes.HOLD
+
+
+def _first_line(words: str) -> str:
+    """Give the beginning of what the run's output has in full."""
+    first, _, more = words.partition("\n")
+    return f"{first} (and {more.count(chr(10)) + 1} more, above)" if more else first
 
 
 def _say(text: str) -> None:
@@ -179,9 +189,3 @@ def _say(text: str) -> None:
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.write(text)
         sys.stdout.flush()
-
-
-def _complain(text: str) -> None:
-    from pinproof.report.text import printable
-
-    print(f"pinproof: {printable(text)}", file=sys.stderr)

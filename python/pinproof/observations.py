@@ -64,12 +64,17 @@ class Observation:
         return self.levels[max(fitting, key=len)] if fitting else self.evidence
 
     def faults_at(self, segments: tuple[str, ...]) -> list[tuple[tuple[str, ...], Fault]]:
-        """List the faults that concern these segments: above them, at them, or below them."""
-        return [
-            (path, fault)
-            for path, fault in sorted(self.faults.items())
-            if path[: len(segments)] == segments or segments[: len(path)] == path
-        ]
+        """List the faults that concern these segments: above them, at them, or below them.
+
+        A fault at `*` says that a map may not be complete: it concerns every name that is not in it.
+        """
+        return [(path, fault) for path, fault in sorted(self.faults.items()) if self._concerns(path, segments)]
+
+    def _concerns(self, path: tuple[str, ...], segments: tuple[str, ...]) -> bool:
+        return all(
+            here == there or (here == "*" and self.value(segments[: depth + 1]) is MISSING)
+            for depth, (here, there) in enumerate(zip(path, segments, strict=False))
+        )
 
     @classmethod
     def from_json(cls, data: object) -> Observation:

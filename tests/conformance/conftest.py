@@ -59,6 +59,12 @@ class DockerEngine:
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode().strip()
 
+    def lines_written(self, name: str) -> int:
+        """Count the whole lines that a container has written to both streams; a long one comes in parts."""
+        command = ["docker", "-H", f"unix://{self.socket}", "logs", name]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+        return done.stdout.count(b"\n")
+
     def run(self, name: str, *arguments: str, options: tuple[str, ...] = ()) -> str:
         """Start a container of the image and give its id."""
         return self.docker("run", "-d", "--network", "none", "--name", name, *options, "demo:v5", *arguments)

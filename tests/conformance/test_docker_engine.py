@@ -16,6 +16,9 @@ from plugins.modules import image_facts, process_facts
 
 from tests.conformance.conftest import DockerEngine
 
+# One engine is enough, where workers are given whole groups.
+pytestmark = pytest.mark.xdist_group("docker")
+
 DISCLOSE = {"plain": ["*"], "key": "00"}
 LOG = {
     "markers": {"k1": r"^\[k1\] engaged pair=3$", "dspark": r"\[dspark\] engaged tokens=5$", "disarmed": "disarmed"},
@@ -41,11 +44,11 @@ def inspected(engine: DockerEngine, name: str) -> dict[str, Any]:
 
 def until(engine: DockerEngine, name: str, lines: int) -> None:
     """Wait until the container has written this many lines."""
-    for _ in range(100):
-        if len(engine.docker("logs", name).splitlines()) >= lines:
+    for _ in range(200):
+        if engine.lines_written(name) >= lines:
             return
         time.sleep(0.05)
-    raise AssertionError(f"{name} has not written {lines} lines to its standard output")
+    raise AssertionError(f"{name} has not written {lines} lines")
 
 
 @pytest.fixture(name="serve", scope="module")
@@ -53,7 +56,7 @@ def _serve(docker_engine: DockerEngine) -> Iterator[DockerEngine]:
     options = ("-e", "FOO=1", "-e", "TEXT=two\nlines", "-v", f"{docker_engine.folder}:/opt/mounted/here:ro")
     options += ("--tmpfs", "/scratch:ro", "--mount", "type=volume,src=cache,dst=/var/cache/x", "--user", "0:0")
     docker_engine.run("serve", "/bin/sleeper", "serve", "--a", "1", "--json", '{"k": 5}', "--title", options=options)
-    until(docker_engine, "serve", 2)
+    until(docker_engine, "serve", 4)
     yield docker_engine
     docker_engine.docker("rm", "-f", "serve")
 
@@ -185,8 +188,7 @@ def test_no_engine(docker_engine: DockerEngine) -> None:
 def test_log_of_this_start(docker_engine: DockerEngine, terminal: bool) -> None:
     name = f"log-{terminal}"
     docker_engine.run(name, "/bin/sleeper", options=("-t",) if terminal else ())
-    until(docker_engine, name, 2)
-    time.sleep(0.2)
+    until(docker_engine, name, 4)
     found = look(docker_engine, "engine_log", container=name, **LOG)
     docker_engine.docker("rm", "-f", name)
     assert found.faults == {}
@@ -200,10 +202,9 @@ def test_log_of_this_start(docker_engine: DockerEngine, terminal: bool) -> None:
 
 def test_log_of_the_start_before_does_not_count(docker_engine: DockerEngine) -> None:
     docker_engine.run("again", "/bin/sleeper")
-    until(docker_engine, "again", 2)
-    docker_engine.docker("restart", "-t", "0", "again")
     until(docker_engine, "again", 4)
-    time.sleep(0.2)
+    docker_engine.docker("restart", "-t", "0", "again")
+    until(docker_engine, "again", 8)
     found = look(docker_engine, "engine_log", container="again", **LOG)
     cut = look(docker_engine, "engine_log", container="again", tail=2, **LOG)
     docker_engine.docker("rm", "-f", "again")

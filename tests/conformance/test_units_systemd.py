@@ -179,8 +179,8 @@ class Trees:
                 for conf in ("10-a.conf", "20-b.conf", "9-c.conf", ".hidden.conf", "no-conf"):
                     if self.random.random() < 0.12:
                         self.write(f"{place}/{stem}.d/{conf}", self.assignments())
-                    elif self.random.random() < 0.02:
-                        self.link(f"{place}/{stem}.d/{conf}", "/dev/null")
+                    elif self.random.random() < 0.03:
+                        self.link(f"{place}/{stem}.d/{conf}", self.random.choice(["/dev/null", "/srv/nowhere.conf"]))
         if self.random.random() < 0.2:
             self.link(f"{FOLDERS[0]}/{unit.prefix}-alias{'@' if unit.is_instance else ''}.service", file_name)
             self.write(
@@ -200,7 +200,7 @@ def ours(root: HostRoot, unit: str) -> tuple[Loaded, Settings | None]:
     if files.masked:
         return Loaded(state="masked"), None
     loaded = Loaded("loaded", str(files.name), files.fragment, list(files.dropins))
-    paths = [path for path in (files.fragment, *files.dropins) if not is_null_link(root, path)]
+    paths = [path for path in (files.fragment, *files.dropins) if not is_null_link(root, path) and root.exists(path)]
     assignments = [item for path in paths for item in parse(root.read(path), path).assignments]
     settings = settle(assignments, ("Unit", "Install", "Service"), Specifiers(root, files, None))
     if isinstance(settings.commands, list):

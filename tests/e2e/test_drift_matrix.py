@@ -20,16 +20,27 @@ MANIFEST = probing.load()
 
 # Taking these away takes what stands on them too: the container's processes, the unit's settings, a revision's blobs.
 TAKE_MORE_WITH_THEM = {"serve.running", "worker.file.masked", "deploy.revision", "clone.revision"}
-# Attributes that are digests or lists of whole files: another fact in the same file shows in them as well.
-OF_WHOLE_FILES = {"digests", "dropins", "entries", "files", "sha256", "listed", "same_as_revision", "modified"}
+# Attributes that are digests, lists or tallies of whole files: another fact in the same file shows in them as well.
+OF_WHOLE_FILES = {
+    "count",
+    "sizes",
+    "digests",
+    "dropins",
+    "entries",
+    "files",
+    "sha256",
+    "listed",
+    "same_as_revision",
+    "modified",
+}
 
 
 def keys_of(pin: Pin, host: str) -> list[str | None]:
-    """List the keys that a map pin names, each to be spoiled on its own; None stands for the one thing of others."""
+    """Choose the first and the last key that a map pin names; None stands for the one thing of other pins."""
     for check in pin.checks:
         value = check.value if isinstance(check, Is) else check.values[host] if isinstance(check, PerHost) else None
         if isinstance(value, dict) and value:
-            return list(value) if len(value) <= 20 else [next(iter(value)), list(value)[-1]]
+            return list(dict.fromkeys([next(iter(value)), list(value)[-1]]))
     return [None]
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from pinproof.archive import HostRecord, RunRecord
 from pinproof.manifest.model import Is, Manifest, Mark, Pin, Probe, Row
@@ -20,6 +23,11 @@ FINISHED = "2026-12-01T10:15:02.500000Z"
 DIGEST = "429086a4730d0c8eede98167d2b29bf39f5b29ff7471aafa9fb069ccac5a0bc8"
 HOSTS = ("sparkhead", "x86host")
 MARK = Mark("manifest.yml", 1, 1)
+
+
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting for the disk is most of what a run in the archive costs; only the tests of crashes count it."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 def probe(name: str, kind: str, on: tuple[str, ...], parameters: Mapping[str, Any]) -> Probe:
@@ -46,11 +54,11 @@ def manifest(name: str = "small", **probes: Probe) -> Manifest:
     return Manifest(name, "low-cap", "manifest.yml", HOSTS, {}, (), known, rows, None, DIGEST)
 
 
-def observation(name: str, host: str, run: str = RUN, **more: Any) -> dict[str, Any]:
+def observation(name: str, where: str, of_run: str = RUN, /, **more: Any) -> dict[str, Any]:
     return {
         "probe": name,
-        "host": host,
-        "run": run,
+        "host": where,
+        "run": of_run,
         "kind": "container",
         "status": "ok",
         "why": "",
@@ -69,7 +77,7 @@ def observation(name: str, host: str, run: str = RUN, **more: Any) -> dict[str, 
     }
 
 
-def hosts(run: str = RUN, **serve: Any) -> tuple[HostRecord, ...]:
+def hosts(run: str = RUN, /, **serve: Any) -> tuple[HostRecord, ...]:
     """The answers of both hosts; `serve` changes the observation of the container."""
     head = (observation("serve", "sparkhead", run, **serve), observation("machine", "sparkhead", run))
     program = {"python": "3.11.2", "uid": 1000, "took_ms": 12.5}

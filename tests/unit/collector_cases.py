@@ -30,8 +30,14 @@ class PartlyDenied(HostRoot):
         super().__init__(str(prefix), "operator", recorded=True, lane=lane)
         self.denied = denied
 
+    def inside(self, path: str) -> HostRoot:
+        plain = super().inside(path)
+        inner = PartlyDenied(Path(plain.prefix), self.lane, self.denied)
+        inner.label, inner.touched, inner.end = plain.label, plain.touched, plain.end
+        return inner
+
     def _refuse(self, path: str) -> None:
-        if path in self.denied:
+        if self.label + path in self.denied:
             raise Denied(f"{path}: permission denied (EACCES)")
 
     def read(self, path: str, *arguments: Any) -> bytes:

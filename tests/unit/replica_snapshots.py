@@ -3,32 +3,78 @@
 from __future__ import annotations
 
 import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 # What a restart of a service rewrites on top of what a test changed.
 RESTAMPED = ("/stat", "/status.json", "/verify_runtime.json")
 
+Content = tuple[str, int, bytes]
 
-def contents(root: Path) -> dict[str, tuple[str, int, bytes]]:
-    """Give kind, mode and bytes (a link's text) of everything below a folder, by relative path."""
-    found: dict[str, tuple[str, int, bytes]] = {}
-    for folder, names, files in os.walk(root):
-        for name in (*names, *files):
-            path = os.path.join(folder, name)
-            info = os.lstat(path)
-            relative = os.path.relpath(path, root)
-            if os.path.islink(path):
-                found[relative] = ("link", 0, os.readlink(path).encode())
-            elif os.path.isdir(path):
-                found[relative] = ("folder", info.st_mode & 0o7777, b"")
-            else:
-                found[relative] = ("file", info.st_mode & 0o7777, Path(path).read_bytes())
+
+def entries(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Give everything below a folder with its relative path."""
+    waiting = [(str(root), "")]
+    while waiting:
+        folder, prefix = waiting.pop()
+        with os.scandir(folder) as found:
+            for entry in found:
+                yield prefix + entry.name, entry
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append((entry.path, prefix + entry.name + "/"))
+
+
+def generations(root: Path) -> dict[str, tuple[int, int, int]]:
+    """Give what tells a changed path apart, without reading it: inode, size, time of change."""
+    found = {}
+    for path, entry in entries(root):
+        info = entry.stat(follow_symlinks=False)
+        found[path] = (info.st_ino, info.st_size, info.st_ctime_ns)
     return found
 
 
-def differing(before: dict[str, tuple[str, int, bytes]], after: dict[str, tuple[str, int, bytes]]) -> set[str]:
+def content(path: Path) -> Content | None:
+    """Give kind, mode and bytes (a link's text) of what lies at a path, None for nothing."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(mode):
+        return ("link", 0, str(path.readlink()).encode())
+    if stat.S_ISDIR(mode):
+        return ("folder", stat.S_IMODE(mode), b"")
+    return ("file", stat.S_IMODE(mode), path.read_bytes())
+
+
+def contents(root: Path) -> dict[str, Content]:
+    """Give the content of everything below a folder, by relative path."""
+    found = {}
+    for path, _ in entries(root):
+        held = content(root / path)
+        assert held is not None
+        found[path] = held
+    return found
+
+
+def differing(before: dict[str, Content], after: dict[str, Content]) -> set[str]:
     """List the paths that differ between two contents."""
     return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+
+class Watched:
+    """A folder that is read once; from then on only what moved since is read again."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.contents = contents(root)
+        self.generations = generations(root)
+
+    def differing(self) -> set[str]:
+        """List the paths whose content is not what it was at first."""
+        now = generations(self.root)
+        moved = {path for path in now.keys() | self.generations.keys() if now.get(path) != self.generations.get(path)}
+        return {path for path in moved if content(self.root / path) != self.contents.get(path)}
 
 
 def is_restamped(path: str) -> bool:

@@ -34,6 +34,7 @@ from tests.unit.archive_builder import (
     hosts,
     observation,
     outcome,
+    quick_disk,
     record,
     stopped,
 )
@@ -43,7 +44,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(name="archive")
-def _archive(tmp_path: Path) -> Archive:
+def _archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
+    quick_disk(monkeypatch)
     return Archive(tmp_path / "archive")
 
 
@@ -410,6 +412,7 @@ def steps_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]
 def test_a_run_killed_anywhere_is_complete_or_interrupted_and_never_half(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    quick_disk(monkeypatch)
     steps = steps_of_a_run(tmp_path, monkeypatch)
     assert steps.index("rename") == len(steps) - 5  # then: folder, symlink_to, replace, folder
     for number in range(len(steps)):

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._emission import NO_REASON, look_emission, parse
 from plugins.module_utils._observation import LookError, NoTool, Unparsable
 from plugins.module_utils._root import HostRoot
+
+QUICK = settings(max_examples=60, deadline=None)  # the machine may be busy
 
 A, B = "a" * 64, "b" * 64
 GOOD: dict[str, Any] = {
@@ -110,6 +112,7 @@ def test_anything_else_is_refused_with_its_place(data: bytes, why: str) -> None:
         parse(data, "/var/log/v.json")
 
 
+@QUICK
 @given(
     st.recursive(
         st.sampled_from([None, True, "x", 1, A, "/opt/a.py"]),
@@ -131,6 +134,7 @@ def test_any_json_is_an_emission_or_a_look_error(value: Any) -> None:
         assert error.why.startswith("/e: ")  # noqa: PT017 - an emission is as good
 
 
+@QUICK
 @given(st.permutations(GOOD["files"]), st.sampled_from(["path", "sha256", "ok"]), st.integers(0, 1))
 def test_order_is_nothing_and_one_changed_leaf_is_one_changed_attribute(
     files: list[dict[str, Any]], leaf: str, index: int

@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 import yaml
 from plugins.module_utils import _file_looks, _tree_looks
+from plugins.module_utils._disclosure import Disclosure
 from plugins.module_utils._observation import Absent, LookError, NotAttempted, NoTool, Observation, Unparsable, Unstable
 from plugins.module_utils._reading import Reading
 from plugins.module_utils._root import HostRoot
+from plugins.modules import file_facts
 from plugins.modules.file_facts import DOCUMENTATION, collect
 
 from pinproof.catalogue import KINDS
@@ -61,6 +63,22 @@ def test_the_documentation_has_every_kind_and_parameter() -> None:
 def test_a_kind_of_another_collector_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Unparsable, match="no look of kind 'gpu'"):
         collect({"kind": "gpu", "params": {}, "now": 0.0}, HostRoot(str(tmp_path)))
+
+
+@pytest.mark.parametrize("kind", ["env_file", "derivation"])
+def test_environment_files_are_looked_at_with_what_may_be_disclosed(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked(params: dict[str, Any], root: HostRoot, disclosure: Disclosure) -> Observation:
+        observation = Observation("file", root.prefix)
+        observation.identity = {"plain": disclosure.value("K1_PAIR", "3"), "not": disclosure.value("X", "3"), **params}
+        return observation
+
+    monkeypatch.setattr(file_facts, "look_" + kind, looked)
+    request = {"kind": kind, "params": {"dialect": "shell"}, "now": 0.0, "disclose": {"plain": ["K1_*"], "key": "ab"}}
+    identity = collect(request, HostRoot(str(tmp_path))).identity
+    assert identity == {"plain": "3", "not": identity["not"], "dialect": "shell"}
+    assert identity["not"].startswith("keyed:")
 
 
 # -- link ------------------------------------------------------------------

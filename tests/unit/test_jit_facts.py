@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._jit_rules import RULES
 from plugins.module_utils._jit_scan import scan
@@ -32,6 +32,8 @@ from plugins.modules.jit_facts import DOCUMENTATION, collect
 from pinproof.catalogue import KINDS
 from pinproof.paths import split_within
 from tests.unit.file_roots import DenyingRoot, MovingRoot, case_names, run_case, write_process, write_tree
+
+QUICK = settings(max_examples=60, deadline=None)  # the machine may be busy
 
 TICK = 0.03
 KEY = "2XJ5KQ4RWEHZPA3VYTM7DLBNOCFG6S"
@@ -105,6 +107,7 @@ def test_rules(kind: str, relative: str, reason: str) -> None:
     assert RULES[kind].reason(relative) == reason
 
 
+@QUICK
 @given(st.sampled_from(sorted(RULES)), st.text(min_size=1, max_size=30))
 def test_every_name_has_a_place_in_every_cache(kind: str, relative: str) -> None:
     rules = RULES[kind]
@@ -361,6 +364,7 @@ def test_the_mount_of_a_path(path: bytes, mount: str) -> None:
     assert mount_of(path, mount_points(lines.encode(), "/m")) == mount
 
 
+@QUICK
 @given(
     st.lists(st.binary(min_size=1, max_size=10).filter(lambda raw: b"\0" not in raw and b"/" not in raw), max_size=4)
 )
@@ -371,6 +375,7 @@ def test_any_mount_point_is_found_again(names: list[bytes]) -> None:
     assert mount_points(line, "/m") == [point]
 
 
+@QUICK
 @given(st.binary(max_size=120))
 def test_any_bytes_are_mounts_or_a_look_error(data: bytes) -> None:
     try:

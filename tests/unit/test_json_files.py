@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._json_files import DEPTH_LIMIT, parse_json, type_name
 from plugins.module_utils._observation import Unparsable
+
+QUICK = settings(max_examples=60, deadline=None)  # the machine may be busy
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -17,12 +19,14 @@ values = st.recursive(
 )
 
 
+@QUICK
 @given(values)
 def test_what_json_writes_is_read_back(value: object) -> None:
     text = json.dumps(value)
     assert json.dumps(parse_json(text.encode(), "/f")) == text
 
 
+@QUICK
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_value_or_unparsable(data: bytes) -> None:
     try:
@@ -31,6 +35,7 @@ def test_any_bytes_are_a_value_or_unparsable(data: bytes) -> None:
         assert error.why.startswith("/f: ")  # noqa: PT017 - a value is as good
 
 
+@QUICK
 @given(st.text(alphabet='[]{}",:\\u0dDn1e9 ', max_size=60))
 def test_nearly_json_is_a_value_or_unparsable(text: str) -> None:
     try:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._names import Patterns, leads_out, leaf, original, shown, shown_bytes
 
 from pinproof.paths import split_within
 
+QUICK = settings(max_examples=60, deadline=None)  # the machine may be busy
+
 name_bytes = st.binary(max_size=40).filter(lambda raw: b"\0" not in raw)
 
 
+@QUICK
 @given(name_bytes)
 def test_every_name_can_be_had_back(raw: bytes) -> None:
     text = shown_bytes(raw)
@@ -22,6 +25,7 @@ def test_every_name_can_be_had_back(raw: bytes) -> None:
     text.encode("utf-8")
 
 
+@QUICK
 @given(name_bytes, name_bytes)
 def test_two_names_never_look_alike(one: bytes, other: bytes) -> None:
     assert (shown_bytes(one) == shown_bytes(other)) == (one == other)
@@ -48,6 +52,7 @@ def test_a_text_that_is_no_shown_name_is_refused(text: str) -> None:
         original(text)
 
 
+@QUICK
 @given(st.text(max_size=20))
 def test_a_leaf_is_always_a_path_the_controller_can_read(name: str) -> None:
     segments = split_within(leaf("files", name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._nvidia import (
     failure,
@@ -19,6 +19,8 @@ from plugins.module_utils._nvidia import (
 )
 from plugins.module_utils._observation import Absent, Denied, Incomparable, LookError, NoTool, Unparsable
 from plugins.module_utils._tools import ToolAnswer
+
+QUICK = settings(max_examples=80, deadline=None)  # the machine may be busy
 
 UUID = "GPU-aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
 INFORMATION = f"""\
@@ -235,6 +237,7 @@ def test_what_is_no_matrix(text: str) -> None:
         parse_topology(text)
 
 
+@QUICK
 @given(st.text(alphabet="GPU01 \t\nXNV,:[]\x1b4m-?", max_size=80))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for read in (parse_topology, parse_listing, parse_version, lambda t: parse_information(t, "0000:01:00.0")):

@@ -309,3 +309,30 @@ def test_entries_that_are_not_in_the_kernels_format(tree: Tree, name: str) -> No
     else:
         with pytest.raises(Unparsable, match="/proc/200/stat"):
             find(tree, pid_file="/run/w.pid")
+
+
+class Flickering(HostRoot):
+    """Finds one file moving while it is read, a number of times, after which the process is there or gone."""
+
+    def __init__(self, folder: Path, path: str, times: int, gone: bool) -> None:
+        super().__init__(str(folder), recorded=True)
+        self._path, self._times, self._gone = path, times, gone
+
+    def read(self, path: str, limit: int = 4 << 20) -> bytes:
+        if path == self._path:
+            if self._times > 0:
+                self._times -= 1
+                raise Unstable(f"{path}: changed while it was read")
+            if self._gone:
+                raise Absent(f"{path}: not there")
+        return super().read(path, limit)
+
+
+@pytest.mark.parametrize("name", ["cgroup", "cmdline"])
+def test_processes_that_end_meanwhile_do_not_spoil_the_look(tree: Tree, name: str) -> None:
+    tree.process(200, ["/bin/w"])
+    tree.process(201, ["/bin/short"])
+    assert find_process(Flickering(tree.folder, f"/proc/201/{name}", 1, True), {"program": "w"}, NOW).pid == 200
+    assert find_process(Flickering(tree.folder, f"/proc/201/{name}", 1, False), {"program": "short"}, NOW).pid == 201
+    with pytest.raises(Unstable, match="can not be read twice alike"):
+        find_process(Flickering(tree.folder, f"/proc/201/{name}", 9, False), {"program": "w"}, NOW)

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._observation import LookError, NoTool, Observation, Unparsable
 from plugins.module_utils._records import MISSING, common, look_requests, parse, summarise
 from plugins.module_utils._root import HostRoot
+
+QUICK = settings(max_examples=60, deadline=None)  # the machine may be busy
 
 SETTINGS: dict[str, Any] = {
     "endpoint": "/v1/chat/completions",
@@ -228,6 +230,7 @@ def test_files_that_are_no_records(data: bytes, why: str) -> None:
         parse(data, "/r")
 
 
+@QUICK
 @given(st.binary(max_size=120))
 def test_any_bytes_are_records_or_a_look_error(data: bytes) -> None:
     try:
@@ -236,6 +239,7 @@ def test_any_bytes_are_records_or_a_look_error(data: bytes) -> None:
         assert error.why.startswith("/r: ")  # noqa: PT017 - records are as good
 
 
+@QUICK
 @given(st.data())
 def test_a_spoiled_record_is_a_record_or_a_look_error(data: st.DataObject) -> None:
     item = copy.deepcopy(record())
@@ -250,6 +254,7 @@ def test_a_spoiled_record_is_a_record_or_a_look_error(data: st.DataObject) -> No
         assert error.why.startswith("/r: line 2: ")  # noqa: PT017
 
 
+@QUICK
 @given(st.permutations(all_six()))
 def test_the_order_of_records_that_agree_is_nothing(records: list[dict[str, Any]]) -> None:
     assert observe(records).identity == observe(all_six()).identity
@@ -266,3 +271,14 @@ def test_records_on_a_host(tmp_path: Path) -> None:
     assert observation.evidence == "file"
     assert observation.identity["count"] == 6
     assert set(observation.state) == {"changed_at", "answers"}
+
+
+@pytest.mark.parametrize(("kept", "held"), [(6, []), (5, ["count", "sizes[300000]"]), (3, ["count", "sizes[300000]"])])
+def test_a_missing_repetition_is_no_answer_yet(tmp_path: Path, kept: int, held: list[str]) -> None:
+    records = [record(size, repetition) for size in (150000, 300000) for repetition in (1, 2, 3)][:kept]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(item) + "\n" for item in records))
+    params = {"file": "/r.jsonl", "sizes": ["150000", "300000"], "repetitions": 3}
+    observation = look_requests(params, HostRoot(str(tmp_path)))
+    assert sorted(observation.faults) == held
+    assert observation.identity["sizes"]["150000"] == 3
+    assert ("count" in observation.identity) is (not held)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._observation import LookError, Unparsable
 from plugins.module_utils._sums import listing_line, parse, tagged_line
+
+QUICK = settings(max_examples=60, deadline=None)  # the machine may be busy
 
 A = "a" * 64
 B = "0123456789abcdef" * 4
@@ -24,12 +26,14 @@ def digest(name: bytes) -> str:
     return hashlib.sha256(name).hexdigest()
 
 
+@QUICK
 @given(st.lists(st.tuples(names, writers), min_size=1, max_size=8, unique_by=lambda item: item[0]))
 def test_what_is_written_is_read_back(items: list[tuple[bytes, object]]) -> None:
     data = b"".join(write(digest(name), name) for name, write in items)  # type: ignore[operator]
     assert parse(data, "/l") == {name: digest(name) for name, _ in items}
 
 
+@QUICK
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_list_or_a_look_error(data: bytes) -> None:
     try:
@@ -38,6 +42,7 @@ def test_any_bytes_are_a_list_or_a_look_error(data: bytes) -> None:
         assert error.why.startswith("/l: ")  # noqa: PT017 - a list is as good
 
 
+@QUICK
 @given(
     st.lists(st.sampled_from([A.encode(), b"  ", b" *", b"\\", b"\n", b"\r", b"SHA256 (", b") = ", b"x", b"/", b".."]))
 )
@@ -50,6 +55,7 @@ def test_nearly_lists_are_lists_or_look_errors(parts: list[bytes]) -> None:
         assert error.why.startswith("/l: ")  # noqa: PT017
 
 
+@QUICK
 @given(st.lists(names, min_size=1, max_size=6, unique=True), st.data())
 def test_the_order_of_lines_is_nothing_and_one_changed_digest_is_one_difference(
     listed: list[bytes], data: st.DataObject

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._observation import Denied, LookError, NoTool, Unparsable
 from plugins.module_utils._systemctl import (
@@ -18,6 +18,8 @@ from plugins.module_utils._systemctl import (
     parse_yes_no,
 )
 from plugins.module_utils._tools import ToolAnswer
+
+QUICK = settings(max_examples=80, deadline=None)  # the machine may be busy
 
 COMMAND = "{{ path={0} ; argv[]={1} ; {2} ; start_time=[{3}] ; stop_time=[n/a] ; pid=4242 ; code=(null) ; status=0/0 }}"
 
@@ -156,6 +158,7 @@ def test_lists_of_units_that_are_none(text: str) -> None:
 LINES = st.lists(st.sampled_from([f"{name}=" for name in PROPERTIES]) | st.text(max_size=10), max_size=8)
 
 
+@QUICK
 @given(LINES.map("\n".join))
 def test_any_answer_is_read_or_refused(text: str) -> None:
     for read in (parse_show, parse_list, parse_environment, parse_command):
@@ -165,6 +168,7 @@ def test_any_answer_is_read_or_refused(text: str) -> None:
             continue
 
 
+@QUICK
 @given(st.dictionaries(st.from_regex(r"[A-Z]{1,4}", fullmatch=True), st.text(alphabet="ab \"\\$`'\n\té", max_size=8)))
 def test_an_environment_comes_back_from_how_it_is_printed(values: dict[str, str]) -> None:
     special = {"\n": r"\n", "\t": r"\t", "\\": r"\\", '"': r"\"", "$": r"\$", "`": r"\`"}

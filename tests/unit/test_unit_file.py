@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._observation import Unparsable
 from plugins.module_utils._unit_file import parse
+
+QUICK = settings(max_examples=80, deadline=None)  # the machine may be busy
 
 
 def values(text: str) -> list[tuple[str, str, str]]:
@@ -76,6 +78,7 @@ def test_a_value_is_never_told_by_a_failure_or_note() -> None:
     assert "s3cret" not in caught.value.why
 
 
+@QUICK
 @given(st.binary(max_size=300) | st.text(alphabet="[]=\\#; \n\r\0aé", max_size=200).map(str.encode))
 def test_any_bytes_are_a_file_or_are_not(data: bytes) -> None:
     try:
@@ -93,6 +96,7 @@ KEYS = st.text(alphabet="ABCabc", min_size=1, max_size=5)
 VALUES = st.text(alphabet="abc =;#é\"'", max_size=10).map(lambda text: text.strip(" \t\r\n"))
 
 
+@QUICK
 @given(st.lists(st.tuples(KEYS, VALUES), max_size=8))
 def test_what_is_written_is_read(pairs: list[tuple[str, str]]) -> None:
     text = "[S]\n" + "".join(f"{key} = {value}\n" for key, value in pairs)

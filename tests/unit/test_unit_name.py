@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._observation import Unparsable
 from plugins.module_utils._unit_name import UnitName, unescape
+
+QUICK = settings(max_examples=80, deadline=None)  # the machine may be busy
 
 
 @pytest.mark.parametrize(
@@ -64,6 +66,7 @@ def test_unescaping(text: str, plain: str) -> None:
     assert unescape(text) == plain
 
 
+@QUICK
 @given(st.text(alphabet="ab-@._:\\x2d", max_size=40))
 def test_any_text_is_a_name_or_is_not(text: str) -> None:
     name = UnitName.maybe(text + ".service")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins.module_utils._accounts import Account
 from plugins.module_utils._observation import Incomparable, LookError, NotAttempted, Unparsable
@@ -18,6 +18,8 @@ from plugins.module_utils._unit_paths import UnitFiles
 from plugins.module_utils._unit_settings import Settings, settle
 
 from tests.unit.file_roots import write_tree
+
+QUICK = settings(max_examples=80, deadline=None)  # the machine may be busy
 
 
 def specifiers(tree: Path, name: str = "a-b@c\\x2dd.service", asked: str = "", **root: str) -> Specifiers:
@@ -66,6 +68,7 @@ def test_commands_that_systemd_refuses(value: str) -> None:
         parse_commands(value, lambda word: word)
 
 
+@QUICK
 @given(st.text(alphabet="/a-@:+!; '\"\\%$", max_size=30))
 def test_any_value_is_commands_or_is_refused(value: str) -> None:
     try:
@@ -211,6 +214,7 @@ def test_a_users_specifiers(tmp_path: Path) -> None:
             user.expand("%" + letter)
 
 
+@QUICK
 @given(st.text(alphabet="%abnNpiIuUhSCqzZ09 -é", max_size=30))
 def test_any_text_expands_or_is_undecided(text: str) -> None:
     try:

@@ -115,8 +115,10 @@ def _what_else(root: Path, named: str) -> str:
             what = "it is a folder; a baseline is named by its run id"
         elif path.is_file():
             what = _what_file(read_text(path))
-    except (PinproofError, OSError):
-        what = "it is a file that cannot be read, and no run id"
+    except PinproofError:
+        what = "it is a file that cannot be read as text, and no run id"
+    except OSError:
+        what = "it is no run id"
     return f"{what}; {_captures(root)}"
 
 

@@ -39,7 +39,7 @@ def head_of(root: Path) -> dict[str, str] | None:
     out of date after a crash.
     """
     runs = run_folders(root)
-    followed = {link.previous for link in _links(root, runs)}
+    followed = {link.previous for link in _read_links(root, runs)[0]}
     ends = [run for run in runs if run not in followed]
     if not ends:
         return None
@@ -64,8 +64,8 @@ def check_chain(root: Path) -> list[tuple[str, str]]:
     """Check that all runs form one chain; gives (run, problem)."""
     runs = run_folders(root)
     known = frozenset(runs)
-    links = list(_links(root, runs))
-    problems = [(link.run, said) for link in links for said in _check(root, link, known)]
+    links, problems = _read_links(root, runs)
+    problems += [(link.run, said) for link in links for said in _check(root, link, known)]
     followers: dict[str, list[str]] = {}
     for link in links:
         followers.setdefault(link.previous, []).append(link.run)
@@ -78,12 +78,16 @@ def check_chain(root: Path) -> list[tuple[str, str]]:
     return problems
 
 
-def _links(root: Path, runs: Iterable[str]) -> Iterable[Link]:
+def _read_links(root: Path, runs: Iterable[str]) -> tuple[list[Link], list[tuple[str, str]]]:
+    """Give the links of the runs that say what they follow, and (run, problem) of the others."""
+    links: list[Link] = []
+    problems: list[tuple[str, str]] = []
     for run in runs:
         try:
-            yield Link(run, *previous_of(read_object(root / run / RUN_FILE)))
-        except ArchiveError:
-            continue  # the check of the run's own sums tells that
+            links.append(Link(run, *previous_of(read_object(root / run / RUN_FILE))))
+        except ArchiveError as error:
+            problems.append((run, str(error)))
+    return links, problems
 
 
 def _check(root: Path, link: Link, runs: Collection[str]) -> list[str]:

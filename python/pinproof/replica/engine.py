@@ -148,19 +148,7 @@ def inspect(rank: Rank, arm: Arm, running: Running) -> dict[str, Any]:
         "Created": nanosecond_time(running.started_ns - 412_000_000),
         "Path": _ENTRYPOINT[0],
         "Args": arguments,
-        "State": {
-            "Status": "running",
-            "Running": True,
-            "Paused": False,
-            "Restarting": False,
-            "OOMKilled": False,
-            "Dead": False,
-            "Pid": running.pid,
-            "ExitCode": 0,
-            "Error": "",
-            "StartedAt": nanosecond_time(running.started_ns),
-            "FinishedAt": "0001-01-01T00:00:00Z",
-        },
+        "State": _state(running),
         "Image": IMAGE_ID,
         "ResolvConfPath": f"{folder}/resolv.conf",
         "HostnamePath": f"{folder}/hostname",
@@ -179,6 +167,22 @@ def inspect(rank: Rank, arm: Arm, running: Running) -> dict[str, Any]:
         "Mounts": [_mount(*mount) for mount in site.MOUNTS],
         "Config": {**_config(rank.name, environment), "Cmd": arguments},
         "NetworkSettings": {"Bridge": "", "Ports": {}, "Networks": {"host": {"NetworkID": sha256("host network")}}},
+    }
+
+
+def _state(running: Running) -> dict[str, Any]:
+    return {
+        "Status": "running",
+        "Running": True,
+        "Paused": False,
+        "Restarting": False,
+        "OOMKilled": False,
+        "Dead": False,
+        "Pid": running.pid,
+        "ExitCode": 0,
+        "Error": "",
+        "StartedAt": nanosecond_time(running.started_ns),
+        "FinishedAt": "0001-01-01T00:00:00Z",
     }
 
 

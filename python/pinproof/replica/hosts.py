@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from pinproof.replica import (
@@ -112,32 +113,18 @@ def _start_engine(tree: Tree, rank: Rank, arm: Arm, start: Start) -> None:
 
 
 def engine_processes(rank: Rank, arm: Arm, running: engine.Running) -> list[proc.Process]:
-    """Give the container's processes, and the engine's helper outside that holds them."""
-    environment = _process_environment(rank, arm)
-    cgroup = f"/system.slice/docker-{running.id}.scope"
-    mounts = proc.container_mountinfo(running.id)
-    shim = "/usr/bin/containerd-shim-runc-v2"
-    ticks = running.start.ticks
-    helper = proc.Process(
-        pid=running.pid - 25,
-        parent=1,
-        ticks=ticks - 4,
-        argv=(shim, "-namespace", "moby", "-id", running.id, "-address", "/run/containerd/containerd.sock"),
-        environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
-        exe=shim,
-        cgroup="/system.slice/containerd.service",
-        mountinfo=proc.host_mountinfo(),
-    )
+    """Give the container's processes, and the shim outside that holds them."""
+    holder = _shim(running)
     main = proc.Process(
         pid=running.pid,
-        parent=helper.pid,
-        ticks=ticks,
+        parent=holder.pid,
+        ticks=running.start.ticks,
         argv=(site.PYTHON, "/opt/dsv41/venv/bin/vllm", *site.engine_arguments(rank)),
-        environment=environment,
+        environment=_process_environment(rank, arm),
         exe=container_root.BASE_PYTHON,
-        cgroup=cgroup,
+        cgroup=f"/system.slice/docker-{running.id}.scope",
         mapped=container_root.ENGINE_MAPPED,
-        mountinfo=mounts,
+        mountinfo=proc.container_mountinfo(running.id),
         root=site.CONTAINER_ROOT,
         cwd="/opt/dsv41",
         inner=1,
@@ -145,23 +132,32 @@ def engine_processes(rank: Rank, arm: Arm, running: engine.Running) -> list[proc
         comm="vllm",
         mount_namespace=4026533127,
     )
-    proxy = proc.Process(
+    proxy = replace(
+        main,
         pid=running.pid + 144,
         parent=running.pid,
-        ticks=ticks,
         argv=(site.PROXY, *site.words(site.PROXY_ARGUMENTS)),
-        environment=environment,
         exe=site.PROXY,
-        cgroup=cgroup,
         mapped=container_root.PROXY_MAPPED,
-        mountinfo=mounts,
-        root=site.CONTAINER_ROOT,
-        cwd="/opt/dsv41",
         inner=145,
         threads=4,
-        mount_namespace=4026533127,
+        comm="",
     )
-    return [helper, main, proxy]
+    return [holder, main, proxy]
+
+
+def _shim(running: engine.Running) -> proc.Process:
+    program = "/usr/bin/containerd-shim-runc-v2"
+    return proc.Process(
+        pid=running.pid - 25,
+        parent=1,
+        ticks=running.start.ticks - 4,
+        argv=(program, "-namespace", "moby", "-id", running.id, "-address", "/run/containerd/containerd.sock"),
+        environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+        exe=program,
+        cgroup="/system.slice/containerd.service",
+        mountinfo=proc.host_mountinfo(),
+    )
 
 
 def _process_environment(rank: Rank, arm: Arm) -> dict[str, str]:

@@ -83,10 +83,10 @@ def other(value: Any) -> Any:
     if "," in text:
         head, _, last = text.rpartition(",")
         return f"{head},{other(last)}"
-    if re.fullmatch(r"[0-9]+", text):
-        return str(int(text) + 1)
     if re.fullmatch(r"[0-9a-f]{40,64}", text):
         return ("0" if text[0] != "0" else "1") + text[1:]
+    if re.fullmatch(r"[0-9]+", text):
+        return str(int(text) + 1)
     if re.fullmatch(r"[0-9.]+", text):
         return text[:-1] + str((int(text[-1]) + 1) % 10) if text[-1].isdecimal() else text + "1"
     return text + "-other"

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     import jinja2
 
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>|~&$#!^]|(?<=[a-z]):(?=//)|(?<=www)\.|@")
+_BLOCK = re.compile(r"^([0-9]{0,9})([-+=.)])")
 _TICKS = re.compile(r"`+")
 
 
 def text(value: str) -> str:
     """Give a text as Markdown that shows just this text, in one line."""
-    return _MARKUP.sub(lambda match: "\\" + match[0], printable(value)).strip()
+    escaped = _MARKUP.sub(lambda match: "\\" + match[0], printable(value).strip())
+    return _BLOCK.sub(lambda match: match[1] + "\\" + match[2], escaped)
 
 
 def code(value: str) -> str:
@@ -26,6 +28,8 @@ def code(value: str) -> str:
     shown = printable(value)
     if not shown.strip():
         return f"`{shown or '(empty)'}`"
+    if "\\|" in shown:
+        return text(value)  # in a table this can not be written as a code span
     fence = "`" * (max((len(run) for run in _TICKS.findall(shown)), default=0) + 1)
     padding = " " if shown[0] in "` " or shown[-1] in "` " else ""
     # In a table a pipe ends the cell even within a code span, unless it is escaped.

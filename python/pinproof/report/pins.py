@@ -48,9 +48,8 @@ def _difference_lines(pin: PinVerdict, layout: Layout, indent: str) -> list[str]
         else:
             lines += _side_lines(item, layout, indent, "" if pin.id.endswith(pin.at) else pin.at, pin.at)
     if len(found) > MOST_DIFFERENCES:
-        lines.append(
-            f"{indent}and {len(found) - MOST_DIFFERENCES} more, told by: pinproof explain {layout.safe(pin.id)}"
-        )
+        more = f"and {len(found) - MOST_DIFFERENCES} more, told by: pinproof explain {pin.id}"
+        lines += wrap(layout.safe(more), layout.width, indent, "  ")
     return lines
 
 

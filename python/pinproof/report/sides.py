@@ -96,6 +96,9 @@ def _around_difference(want: str, have: str, room: int, ellipsis: str) -> tuple[
 
 def _marks(want: str, have: str) -> str:
     """Point at the characters of the lower line that are not in the upper one; "" where hardly anything is shared."""
+    if len(want) == len(have):
+        alike = [a == b for a, b in zip(want, have, strict=True)]
+        return "".join(" " if same else "^" for same in alike).rstrip() if 2 * sum(alike) >= len(alike) else ""
     matcher = difflib.SequenceMatcher(None, want, have, autojunk=False)
     if matcher.ratio() < 0.5:
         return ""

@@ -78,11 +78,11 @@ def _causes(outcome: Outcome, layout: Layout) -> Iterator[str]:
 def _table(outcome: Outcome, layout: Layout) -> Iterator[str]:
     evidence = max([len(_HEADINGS[2]), *(len(evidence_words(row)) for row in outcome.rows)])
     longest = max([len(_HEADINGS[0]), *(width_of(layout.safe(row.setting)) for row in outcome.rows)])
-    setting = min(longest, max(16, layout.width - _VERDICT - evidence - _SUMMARY - 6))
+    setting = min(longest, max(12, layout.width - _VERDICT - evidence - _SUMMARY - 6))
     widths = (setting, _VERDICT, evidence)
     numbers = {cause.id: str(number) for number, cause in enumerate(outcome.causes, 1)}
     yield "  ".join([*(pad(word, width) for word, width in zip(_HEADINGS, widths, strict=False)), _HEADINGS[3]])
-    yield "  ".join(layout.rule(width) for width in (*widths, max(_SUMMARY, layout.width - sum(widths) - 6)))
+    yield "  ".join(layout.rule(width) for width in (*widths, layout.width - sum(widths) - 6))
     for row in outcome.rows:
         yield from _row(row, numbers, widths, layout)
 
@@ -103,7 +103,8 @@ def _row(row: RowVerdict, numbers: dict[str, str], widths: tuple[int, int, int],
     for group in groups[:MOST_PINS]:
         yield from pin_lines(group, layout, "    ")
     if len(groups) > MOST_PINS:
-        yield f"    and {len(groups) - MOST_PINS} more pins, told by: pinproof explain {layout.safe(row.id)}"
+        more = f"and {len(groups) - MOST_PINS} more pins, told by: pinproof explain {row.id}"
+        yield from wrap(layout.safe(more), layout.width, "    ", "  ")
 
 
 def _appendix(outcome: Outcome, archived: str, layout: Layout) -> Iterator[str]:

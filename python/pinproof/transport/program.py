@@ -17,7 +17,9 @@ from typing import Any
 
 PACKAGE = "pinproof_probe"
 
-_RELATIVE_IMPORT = re.compile(r"^[ \t]*from[ \t]+\.+(?:module_utils)?\.?(\w*)[ \t]+import[ \t]+(\([^)]*\)|.*)", re.MULTILINE)
+_RELATIVE_IMPORT = re.compile(
+    r"^[ \t]*from[ \t]+\.+(?:module_utils)?\.?(\w*)[ \t]+import[ \t]+(\([^)]*\)|.*)", re.MULTILINE
+)
 
 _BOOT = """\
 import sys
