@@ -23,7 +23,7 @@ def parse_container(text: str) -> list[Assignment]:
     values: dict[str, tuple[str, int]] = {}
     refused = 0
     for number, line in enumerate(text.split("\n"), 1):
-        if len(line.encode("utf-8")) >= _LINE_LIMIT:
+        if len(line.encode("utf-8", "surrogatepass")) >= _LINE_LIMIT:
             item = trouble(number, "the line is longer than the client reads: it refuses the file")
         else:
             line = line[:-1] if line.endswith("\r") else line

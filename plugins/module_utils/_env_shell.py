@@ -15,13 +15,14 @@ import re
 import typing as t
 
 from ._env_assignment import ANY, LITERAL, Assignment, trouble, undecided
-from ._shell_grammar import Parser, Simple, Statement, assigned_name, literal
+from ._shell_commands import Simple, Statement, assigned_name, literal
+from ._shell_grammar import Parser
 from ._shell_parts import Opaque, Text, Trouble
 from ._shell_values import UNSET, Value, Variables, is_own, literal_value, names_set_by, undecidable
 from ._shell_words import Word
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_OPTIONS = re.compile(r"[-+][aeuxvfhmbBCETHP]+")
+_OPTIONS = re.compile(r"[-+][aeuxvfhmbBCETHP]*[aeuxvfhmbBCETHPo]")
 _LONG_OPTIONS = ("allexport", "errexit", "nounset", "xtrace", "verbose", "noglob", "noclobber", "pipefail")
 _SPECIAL = re.compile(r"[*?\[{~]")
 _BOM = "\ufeff"
@@ -109,6 +110,8 @@ class _Reader:
             self._declare(simple)
         elif command == "unset":
             self._unset(simple)
+        elif command == "set":
+            self._set_options(simple)
         elif command in _HARMLESS and not _sets_by_printf(simple):
             for word in simple.words:
                 self._variables.value_of(word.parts)
@@ -267,10 +270,9 @@ class _Reader:
             word = words.pop(0)
             if word in ("--", "-"):
                 return
-            if word in ("-o", "+o") and words:
-                known = words.pop(0) in _LONG_OPTIONS
-            else:
-                known = word is not None and (word[:1] not in ("-", "+") or _OPTIONS.fullmatch(word) is not None)
+            known = word is not None and (word[:1] not in ("-", "+") or _OPTIONS.fullmatch(word) is not None)
+            if word and word[0] in "-+" and word.endswith("o"):
+                known = known and bool(words) and words.pop(0) in _LONG_OPTIONS
             if not known:
                 self._ends = self._ends or (simple.line, "changes how the shell reads what follows")
 

@@ -31,6 +31,7 @@ class _Reader:
         self._at = 0
         self._line = 1
         self._found: list[Assignment] = []
+        self._uncertain = 0
 
     def read(self) -> list[Assignment]:
         while self._at < len(self._text):
@@ -41,6 +42,9 @@ class _Reader:
                 self._comment()
             else:
                 self._entry()
+        if self._uncertain:
+            why = "line %d is a comment that ends in a backslash: versions of systemd differ on what follows"
+            self._found.append(undecided(ANY, self._uncertain, why % self._uncertain))
         return self._found
 
     def _take(self) -> str:
@@ -56,8 +60,7 @@ class _Reader:
             if char in _NEWLINES:
                 return
             if char == "\\" and self._at < len(self._text) and self._take() in _NEWLINES:
-                why = "line %d is a comment that ends in a backslash: versions of systemd differ on what follows"
-                self._found.append(undecided(ANY, start, why % start))
+                self._uncertain = self._uncertain or start
                 return
 
     def _entry(self) -> None:

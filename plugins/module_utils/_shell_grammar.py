@@ -9,70 +9,24 @@ assigned.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import typing as t
 
+from ._shell_commands import STRAY, Simple, Statement, TokenReader, assigned_name, is_operator, is_word, literal
 from ._shell_parts import DEPTH, Text
-from ._shell_words import Operator, Scanner, Token, Word
+from ._shell_words import Operator, Token, Word
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _REDIRECTIONS = ("<", ">", ">>", "<<", "<<-", "<<<", "<&", ">&", "<>", ">|", "&>", "&>>")
-_STRAY = ("then", "elif", "else", "fi", "do", "done", "esac", "}", "in", "]]")
 _DECLARING = ("export", "readonly", "declare", "typeset", "local")
 
 
-@dataclasses.dataclass(frozen=True)
-class Simple:
-    """A simple command: the assignments before it, and its words, if any."""
-
-    assignments: tuple[Word, ...]
-    words: tuple[Word, ...]
-    redirected: bool
-    raw: str
-    line: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Statement:
-    """One command of the file with everything inside it.
-
-    `plain`: it is one simple command that the shell runs itself, unconditionally.
-    `names` are variables that the grammar itself sets (`for x in`), `functions`
-    the functions that it defines, `texts` what else it expands: arithmetic, tests,
-    patterns, targets of redirections, here-documents.
-    """
-
-    simples: tuple[Simple, ...]
-    names: tuple[str, ...]
-    functions: tuple[str, ...]
-    texts: tuple[str, ...]
-    plain: bool
-    line: int
-
-
-def literal(word: Word) -> str | None:
-    """Give the text of a word that has no expansions, else None."""
-    if all(isinstance(part, Text) for part in word.parts):
-        return "".join(part.text for part in word.parts if isinstance(part, Text))
-    return None
-
-
-def assigned_name(word: Word) -> str:
-    """Give `NAME=` or `NAME+=` where the word begins with it unquoted, else ""."""
-    first = word.parts[0] if word.parts else None
-    match = _ASSIGNMENT.match(first.text) if isinstance(first, Text) and not first.quoted else None
-    return match.group() if match else ""
-
-
-class Parser:
+class Parser(TokenReader):
     """Gives the statements of a text, one after the other. Raises Trouble at what a shell refuses."""
 
     def __init__(self, text: str) -> None:
-        self._scanner = Scanner(text)
-        self._next: Token | None = None
+        super().__init__(text)
         self._depth = 0
         self._clear()
 
@@ -87,56 +41,28 @@ class Parser:
         while True:
             self._skip_newlines()
             start = self._peek()
-            if _is(start, ""):
+            if is_operator(start, ""):
                 return
             self._clear()
             self._scanner.documents = []
             plain = self._and_or()
             end = self._take()
-            if not _is(end, ";", "&", "\n", ""):
+            if not is_operator(end, ";", "&", "\n", ""):
                 raise self._unexpected(end)
             yield Statement(
                 tuple(self._simples),
                 tuple(self._names),
                 tuple(self._functions),
                 (*self._texts, *self._scanner.documents),
-                plain and not _is(end, "&"),
+                plain and not is_operator(end, "&"),
                 start.line,
             )
-
-    # -- tokens ------------------------------------------------------------
-    def _peek(self) -> Token:
-        if self._next is None:
-            self._next = self._scanner.token()
-        return self._next
-
-    def _take(self) -> Token:
-        token = self._peek()
-        self._next = None
-        return token
-
-    def _skip_newlines(self) -> None:
-        while _is(self._peek(), "\n"):
-            self._take()
-
-    def _expect(self, keyword: str) -> None:
-        token = self._take()
-        if not _is_word(token, keyword):
-            raise self._unexpected(token)
-
-    def _unexpected(self, token: Token) -> t.Any:
-        # Words are not told: they can be part of a value.
-        if isinstance(token, Operator):
-            shown = {"": "the end of the file", "\n": "the end of the line"}.get(token.text, "`%s`" % token.text)
-        else:
-            shown = "`%s`" % token.raw if token.raw in _STRAY else "a word"
-        return self._scanner.trouble("a shell does not expect %s there" % shown, token.start)
 
     # -- grammar -----------------------------------------------------------
     def _and_or(self) -> bool:
         """Read a list of pipelines up to its end; True for one plain command."""
         plain = self._pipeline()
-        while _is(self._peek(), "&&", "||"):
+        while is_operator(self._peek(), "&&", "||"):
             plain = False
             self._take()
             self._skip_newlines()
@@ -145,11 +71,11 @@ class Parser:
 
     def _pipeline(self) -> bool:
         plain = True
-        while _is_word(self._peek(), "!", "time"):
+        while is_word(self._peek(), "!", "time"):
             self._take()
             plain = False
         plain = self._command() and plain
-        while _is(self._peek(), "|", "|&"):
+        while is_operator(self._peek(), "|", "|&"):
             plain = False
             self._take()
             self._skip_newlines()
@@ -160,7 +86,7 @@ class Parser:
         token = self._peek()
         if isinstance(token, Operator) and token.text != "(" and token.text not in _REDIRECTIONS:
             raise self._unexpected(token)
-        if isinstance(token, Word) and token.raw in _STRAY:
+        if isinstance(token, Word) and token.raw in STRAY:
             raise self._unexpected(token)
         self._depth += 1
         if self._depth > DEPTH:
@@ -188,11 +114,11 @@ class Parser:
         if word in readers:
             self._take()
             readers[word]()
-        elif _is(token, "("):
+        elif is_operator(token, "("):
             self._parenthesis(token)
         else:
             return False
-        while _is(self._peek(), *_REDIRECTIONS):
+        while is_operator(self._peek(), *_REDIRECTIONS):
             self._redirection()
         return True
 
@@ -200,14 +126,14 @@ class Parser:
         """Read commands up to a word or operator of `enders`, which is left; at least one command."""
         self._skip_newlines()
         empty = True
-        while not _is(self._peek(), *enders) and not _is_word(self._peek(), *enders):
+        while not is_operator(self._peek(), *enders) and not is_word(self._peek(), *enders):
             empty = False
             self._and_or()
             token = self._peek()
-            if _is(token, ";", "&", "\n"):
+            if is_operator(token, ";", "&", "\n"):
                 self._take()
                 self._skip_newlines()
-            elif not _is(token, *enders):
+            elif not is_operator(token, *enders):
                 raise self._unexpected(token)
         if empty and "esac" not in enders:
             raise self._unexpected(self._peek())
@@ -216,12 +142,12 @@ class Parser:
         self._list("then")
         self._expect("then")
         self._list("elif", "else", "fi")
-        while _is_word(self._peek(), "elif"):
+        while is_word(self._peek(), "elif"):
             self._take()
             self._list("then")
             self._expect("then")
             self._list("elif", "else", "fi")
-        if _is_word(self._peek(), "else"):
+        if is_word(self._peek(), "else"):
             self._take()
             self._list("fi")
         self._expect("fi")
@@ -237,7 +163,7 @@ class Parser:
 
     def _for(self) -> None:
         token = self._take()
-        if _is(token, "("):
+        if is_operator(token, "("):
             self._texts.append(self._scanner.arithmetic(token.start))
             self._next = None
         elif isinstance(token, Word) and _NAME.fullmatch(token.raw):
@@ -245,14 +171,14 @@ class Parser:
             self._for_words()
         else:
             raise self._unexpected(token)
-        if _is(self._peek(), ";"):
+        if is_operator(self._peek(), ";"):
             self._take()
         self._skip_newlines()
         self._body()
 
     def _for_words(self) -> None:
         self._skip_newlines()
-        if not _is_word(self._peek(), "in"):
+        if not is_word(self._peek(), "in"):
             return
         start = self._take()
         words = []
@@ -262,7 +188,7 @@ class Parser:
         self._simples.append(
             Simple((), (Word((Text(":", False),), ":", start.line, start.start), *words), False, "", 0)
         )
-        if not _is(self._peek(), ";", "\n"):
+        if not is_operator(self._peek(), ";", "\n"):
             raise self._unexpected(self._peek())
 
     def _case(self) -> None:
@@ -273,16 +199,16 @@ class Parser:
         self._skip_newlines()
         self._expect("in")
         self._skip_newlines()
-        while not _is_word(self._peek(), "esac"):
+        while not is_word(self._peek(), "esac"):
             self._pattern()
             self._list(";;", ";&", ";;&", "esac")
-            if _is(self._peek(), ";;", ";&", ";;&"):
+            if is_operator(self._peek(), ";;", ";&", ";;&"):
                 self._take()
             self._skip_newlines()
         self._take()
 
     def _pattern(self) -> None:
-        if _is(self._peek(), "("):
+        if is_operator(self._peek(), "("):
             self._take()
         while True:
             word = self._take()
@@ -290,9 +216,9 @@ class Parser:
                 raise self._unexpected(word)
             self._texts.append(word.raw)
             token = self._take()
-            if _is(token, ")"):
+            if is_operator(token, ")"):
                 return
-            if not _is(token, "|"):
+            if not is_operator(token, "|"):
                 raise self._unexpected(token)
 
     def _group(self) -> None:
@@ -310,9 +236,9 @@ class Parser:
 
     def _test(self) -> None:
         start = self._peek().start
-        while not _is_word(self._peek(), "]]"):
+        while not is_word(self._peek(), "]]"):
             token = self._take()
-            if _is(token, "", "\n", ";", "&"):
+            if is_operator(token, "", "\n", ";", "&"):
                 raise self._unexpected(token)
         self._texts.append("[[ " + self._scanner.text[start : self._take().start])
 
@@ -320,9 +246,9 @@ class Parser:
         word = self._take()
         if not isinstance(word, Word):
             raise self._unexpected(word)
-        if _is(self._peek(), "("):
+        if is_operator(self._peek(), "("):
             self._take()
-            if not _is(self._peek(), ")"):
+            if not is_operator(self._peek(), ")"):
                 raise self._unexpected(self._peek())
             self._take()
         self._function_body(word)
@@ -342,14 +268,14 @@ class Parser:
         redirected = False
         while True:
             token = self._peek()
-            if _is(token, *_REDIRECTIONS):
+            if is_operator(token, *_REDIRECTIONS):
                 self._redirection()
                 redirected = True
             elif isinstance(token, Word):
                 self._take()
                 self._refuse_arrays(token, words)
                 (words if words or not assigned_name(token) else assignments).append(token)
-            elif _is(token, "(") and len(words) == 1 and not assignments and not redirected:
+            elif is_operator(token, "(") and len(words) == 1 and not assignments and not redirected:
                 self._define(words[0])
                 return False
             else:
@@ -360,7 +286,7 @@ class Parser:
 
     def _define(self, name: Word) -> None:
         self._take()
-        if not _is(self._peek(), ")"):
+        if not is_operator(self._peek(), ")"):
             raise self._unexpected(self._peek())
         self._take()
         self._function_body(name)
@@ -382,11 +308,3 @@ class Parser:
             if delimiter is None:
                 raise self._scanner.trouble("a here-document with such an end is not followed", word.start)
             self._scanner.here_document(delimiter, operator.text == "<<-")
-
-
-def _is(token: Token, *operators: str) -> bool:
-    return isinstance(token, Operator) and token.text in operators
-
-
-def _is_word(token: Token, *keywords: str) -> bool:
-    return isinstance(token, Word) and token.raw in keywords

@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,7 @@ OWN_TASKS = ("open_run", "gather", "reconcile", "capture")
 _KEPT = ("HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "SSH_AUTH_SOCK")
 _KEPT_BEGINNING = "LC_"
 _POLL_S = 1
+_PATIENCE_S = 5.0
 _SAID_LAST = 20
 
 
@@ -93,7 +95,7 @@ def run_playbook(request: Request, say: Callable[[str], None]) -> Heard:
                 **_settings(request, folder), event_handler=listen, cancel_callback=lambda: bool(stopped)
             )
         # Where the runner's last read times out it raises; what counts is in the archive by then, or is not.
-        with contextlib.suppress(TIMEOUT):
+        with contextlib.suppress(TIMEOUT), _ending_gently(type(runner)):
             runner.run()
         heard.code = runner.rc
     if stopped:
@@ -150,6 +152,35 @@ def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+@contextlib.contextmanager
+def _ending_gently(runner: Any) -> Iterator[None]:
+    """Let the runner ask the playbook to end before it kills it.
+
+    Ansible's workers are in sessions of their own: they end when the playbook
+    passes the request on, and would be left behind, connections and all, by a kill.
+    """
+    kept, kill = vars(runner)["handle_termination"], runner.handle_termination
+
+    def end(pid: int, pidfile: str | None = None) -> None:
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(pid, signal.SIGTERM)
+            until = time.monotonic() + _PATIENCE_S
+            while time.monotonic() < until and not _has_ended(pid):
+                time.sleep(0.02)
+        kill(pid, pidfile)
+
+    runner.handle_termination = end
+    try:
+        yield
+    finally:
+        runner.handle_termination = kept
+
+
+def _has_ended(pid: int) -> bool:
+    """Say whether a child has ended, and leave it to be waited for."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 @contextlib.contextmanager

@@ -65,7 +65,7 @@ def _process(tree: Path, probe: Probe) -> Path:
     for path in sorted((tree / "proc").glob("[0-9]*")):
         argv = (path / "cmdline").read_bytes().split(b"\0")[:2]
         if any(word.rpartition(b"/")[2] == words for word in argv):
-            return path / "environ"
+            return path / "cmdline"
     raise LookupError(f"no process {words!r} below {tree}")
 
 
@@ -108,5 +108,5 @@ _SUBJECTS: dict[str, Callable[[Path, Probe], Path]] = {
     "gpu": lambda tree, probe: next(iter(sorted((tree / "proc/driver/nvidia/gpus").glob("*/information")))),
     "fabric": lambda tree, probe: tree / "sys/class/infiniband/rocep1s0f1/ports/1/state",
     "jit": _jit,
-    "host": lambda tree, probe: tree / "etc/machine-id",
+    "host": lambda tree, probe: tree / ("dev/kmsg" if "log_since" in probe.parameters else "etc/machine-id"),
 }

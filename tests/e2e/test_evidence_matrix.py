@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,8 @@ import pytest
 
 from pinproof.manifest.model import Probe
 from pinproof.observations import HostFacts, Observation
-from pinproof.verdicts import Verdict
+from pinproof.replica.restart import restart
+from pinproof.verdicts import Decision, Verdict
 from tests.e2e import probing
 from tests.e2e.hanging import hanging_folder
 from tests.e2e.playbooks import pinproof
@@ -39,6 +40,9 @@ EMPTY_IS_AN_ANSWER = {"tree", "jit", "units"}
 # Text of any kind is an answer, so that what it says is a difference.
 ANY_TEXT_IS_AN_ANSWER = {"fabric", "process", "units", "env_file", "derivation"}
 LINKS = {"link"}
+# One file of several that only make sense together: without it the whole can not be told.
+HALF_A_SOURCE = ("source", "clone", "units", "engine_log", "host", "gpu", "containers")
+WRITTEN_BY_SERVICE = ("status.json", "verify_runtime.json")
 
 
 @pytest.fixture(scope="module", name="open_site")
@@ -51,7 +55,14 @@ def _open_site() -> Iterator[Site]:
     assert pinproof("replica", "build", "--state", "production", "--root", str(root)).code == 0
     baseline = probing.baseline_of(probing.probe_all(manifest, root))
     assert pinproof("replica", "build", "--state", "experiment", "--root", str(root)).code == 0
-    yield Site(root, manifest, baseline, probing.probe_all(manifest, root))
+    # What only its owner may read on a host (homes, environments) is read by an ordinary user here.
+    subprocess.run(["chmod", "-R", "a+rX", str(root)], check=True)
+    for host in manifest.hosts:
+        restart(root, host)
+    site = Site(root, manifest, baseline, probing.probe_all(manifest, root))
+    assert site.judge().decision is Decision.RECONCILED
+    assert site.judge(probing.probe_all(manifest, root, prefix=probing.UNPRIVILEGED)).decision is Decision.RECONCILED
+    yield site
     shutil.rmtree(folder)
 
 
@@ -83,7 +94,7 @@ def look(site: Site, name: str, host: str, prefix: list[str] | None = None) -> S
     before = {(pin.id, pin.on): pin for row in site.judge().rows for pin in row.pins}
     after = {(pin.id, pin.on): pin for row in site.judge({host: facts}).rows for pin in row.pins}
     changed = {key: pin for key, pin in after.items() if pin.verdict is not before[key].verdict}
-    sharing = sharing_sources(site.clean[host], name)
+    sharing = stand_on(site, sharing_sources(site.clean[host], name))
     return Seen(
         observation=facts.observations[name],
         changed={
@@ -104,6 +115,11 @@ def sharing_sources(facts: HostFacts, name: str) -> set[str]:
     return {other for other, seen in facts.observations.items() if mine & {real(path) for path in seen.source}}
 
 
+def stand_on(site: Site, names: set[str]) -> set[str]:
+    """Add the probes whose bytes only count with the start of a process among these."""
+    return names | {item.name for item in site.manifest.probes.values() if {item.loaded_by, item.written_since} & names}
+
+
 def real(path: str) -> str:
     """Say a path inside a process' root and its host's own name of the same file in one way."""
     parts = path.split("/")
@@ -112,15 +128,20 @@ def real(path: str) -> str:
     return path
 
 
+def started_anew(root: Path, host: str, path: Path) -> None:
+    """Start the service after a change of what it runs on, so that the spoiled source shows and not the change."""
+    inside = "/" + str(path.relative_to(root / host))
+    if not inside.startswith(("/proc/", "/sys/", "/run/", "/dev/")) and path.name not in WRITTEN_BY_SERVICE:
+        restart(root, host)
+
+
 @contextlib.contextmanager
-def kept(path: Path) -> Iterator[None]:
-    """Put a file or link back as it was, and the starts of processes after it."""
-    aside = path.with_name(path.name + ".kept")
+def spoiled(root: Path, host: str, path: Path, change: Callable[[Path], object]) -> Iterator[None]:
+    """Change a source, and put it back as it was afterwards."""
     target = str(path.readlink()) if path.is_symlink() else ""
-    if not target:
-        shutil.copy2(path, aside)
-        aside.rename(path.parent.parent / (path.name + ".kept"))
-        aside = path.parent.parent / (path.name + ".kept")
+    data, mode = (b"", 0) if target else (path.read_bytes(), path.stat().st_mode)
+    change(path)
+    started_anew(root, host, path)
     try:
         yield
     finally:
@@ -128,12 +149,22 @@ def kept(path: Path) -> Iterator[None]:
             path.unlink(missing_ok=True)
             path.symlink_to(target)
         else:
-            data = aside.read_bytes()
-            if path.is_dir():
-                path.rmdir()
-            path.write_bytes(data)  # in place: other names of the same file stay its names
-            shutil.copymode(aside, path)
-            aside.unlink()
+            path.write_bytes(data)  # in place where it is still there: other names of the file stay its names
+            path.chmod(mode)
+        started_anew(root, host, path)
+
+
+@contextlib.contextmanager
+def taken_away(root: Path, host: str, path: Path) -> Iterator[None]:
+    """Move a file or folder out of the tree, and back."""
+    aside = root / "taken-away"
+    path.rename(aside)
+    started_anew(root, host, path)
+    try:
+        yield
+    finally:
+        aside.rename(path)
+        started_anew(root, host, path)
 
 
 def assert_told(seen: Seen, name: str, host: str) -> None:
@@ -152,8 +183,8 @@ def assert_told(seen: Seen, name: str, host: str) -> None:
 def test_absent_is_evidence(open_site: Site, name: str, host: str) -> None:
     item = open_site.manifest.probes[name]
     path = subject(item, open_site.root / host)
-    with kept(path):
-        path.unlink()
+    gone = path.parent if item.kind == "process" else path
+    with taken_away(open_site.root, host, gone):
         seen = look(open_site, name, host)
     assert not seen.others
     assert_absent(item, seen)
@@ -161,9 +192,9 @@ def test_absent_is_evidence(open_site: Site, name: str, host: str) -> None:
 
 def assert_absent(item: Probe, seen: Seen) -> None:
     assert seen.changed
-    if item.kind in ("emission",):
+    if item.kind in ("emission", "requests"):
         assert seen.verdicts == {Verdict.HOLD}, "the record was never made: its apparatus is missing"
-    elif item.kind in ("source", "clone", "units", "engine_log", "host"):
+    elif item.kind in HALF_A_SOURCE:
         assert seen.verdicts <= {Verdict.HOLD, Verdict.MISMATCH}
     else:
         assert Verdict.MISMATCH in seen.verdicts
@@ -176,10 +207,12 @@ def test_unreadable_is_no_evidence(open_site: Site, name: str, host: str) -> Non
     guarded = path.parent if item.kind in LINKS else path
     mode = guarded.stat().st_mode
     guarded.chmod(0)
+    started_anew(open_site.root, host, guarded)
     try:
         seen = look(open_site, name, host, prefix=probing.UNPRIVILEGED)
     finally:
         guarded.chmod(mode)
+        started_anew(open_site.root, host, guarded)
     assert_told(seen, name, host)
     assert "denied" in seen.reasons
 
@@ -199,8 +232,7 @@ def test_hanging_is_no_evidence(open_site: Site, name: str, host: str) -> None:
 def test_spoiled_content_is_no_evidence(open_site: Site, name: str, host: str, content: str) -> None:
     item = open_site.manifest.probes[name]
     path = subject(item, open_site.root / host)
-    with kept(path):
-        spoil(path, content)
+    with spoiled(open_site.root, host, path, lambda found: spoil(found, content)):
         seen = look(open_site, name, host)
     assert not seen.others
     if content == "malformed" and item.kind in BYTES_ONLY | ANY_TEXT_IS_AN_ANSWER:
@@ -230,6 +262,7 @@ def test_moving_is_no_evidence(open_site: Site, name: str, host: str) -> None:
     finally:
         mover.kill()
         mover.wait()
+        started_anew(open_site.root, host, path)
     assert seen.verdicts <= {Verdict.HOLD}, seen.changed
     assert "changed" in seen.reasons or not seen.changed
 
@@ -237,13 +270,18 @@ def test_moving_is_no_evidence(open_site: Site, name: str, host: str) -> None:
 @pytest.mark.parametrize(("name", "host"), [case for case in CASES if probing.load().probes[case[0]].kind in LINKS])
 def test_a_link_that_is_none_or_leads_nowhere(open_site: Site, name: str, host: str) -> None:
     path = subject(open_site.manifest.probes[name], open_site.root / host)
-    with kept(path):
-        path.unlink()
-        path.write_text("not a link")
+
+    def make_plain(found: Path) -> None:
+        found.unlink()
+        found.write_text("not a link")
+
+    def make_dangling(found: Path) -> None:
+        found.unlink()
+        found.symlink_to("nowhere")
+
+    with spoiled(open_site.root, host, path, make_plain):
         plain = look(open_site, name, host)
-    with kept(path):
-        path.unlink()
-        path.symlink_to("nowhere")
+    with spoiled(open_site.root, host, path, make_dangling):
         dangling = look(open_site, name, host)
     assert plain.verdicts == {Verdict.HOLD}
     assert "not a symbolic link" in plain.reasons

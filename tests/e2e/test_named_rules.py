@@ -33,7 +33,7 @@ def pin_of(outcome: Outcome, pin_id: str, host: str) -> PinVerdict:
 @contextlib.contextmanager
 def environment(site: Site, host: str, **changes: str | None) -> Iterator[None]:
     """Let the engine's process have other variables: a value, or None to take one away."""
-    path = subject(site.manifest.probes["engine"], site.root / host)
+    path = subject(site.manifest.probes["engine"], site.root / host).with_name("environ")
     before = path.read_bytes()
     variables = dict(item.split(b"=", 1) for item in before.split(b"\0") if item)
     for name, value in changes.items():

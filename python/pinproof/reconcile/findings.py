@@ -79,7 +79,11 @@ def compared(place: Place, word: str, look: Look, against: Against) -> Finding:
     weights = [weigh(item) for item in strict]
     verdict = worst([Verdict.MATCH, *(weight for weight, _ in weights), *(no_evidence(f.status) for _, f in hiding)])
     whys = [_why(place, against, verdict, dict.fromkeys(text for weight, text in weights if weight is verdict))]
-    whys += [_hidden(place, path, fault) for path, fault in hiding if verdict is no_evidence(fault.status)]
+    whys += [
+        _hidden(place, path, fault, "" if (path, fault) in look.unreadable else against.origin)
+        for path, fault in hiding
+        if verdict is no_evidence(fault.status)
+    ]
     if against.scopes and verdict <= Verdict.HOLD:
         verdict, whys = Verdict.HOLD, [*whys, against.scopes]
     elif verdict is Verdict.MATCH and not agree(expected, observed):
@@ -154,9 +158,11 @@ def _why(place: Place, against: Against, verdict: Verdict, reasons: dict[str, No
     return f"{where}: {' and '.join(reasons)}. To settle: {settled}, on both sides, and verify again"
 
 
-def _hidden(place: Place, path: Path, fault: Fault) -> str:
+def _hidden(place: Place, path: Path, fault: Fault, origin: str = "") -> str:
+    """Say what could not be read; `origin` tells of what this host was compared with, where it is that."""
     part = within(tuple(map(str, path)))
-    return f"{place.at} on {place.host}: {part}: {fault.status}: {fault.why}. To settle: {settle(fault.status)}"
+    where = f"{place.at} on {place.host}" + (f", {origin}" if origin else "")
+    return f"{where}: {part}: {fault.status}: {fault.why}. To settle: {settle(fault.status)}"
 
 
 def _that_concern(faults: tuple[tuple[Path, Fault], ...], expected: Any) -> tuple[tuple[Path, Fault], ...]:

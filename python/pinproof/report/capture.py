@@ -34,7 +34,7 @@ def terminal(
     lines += _listed("not read, so that pins on it can not be compared with this capture:", captured.unread, layout)
     if archived:
         lines += ["", f"archived in {layout.safe(archived)}"]
-    lines += ["", *wrap(layout.safe(_closing(captured)), layout.width)]
+    lines += ["", layout.safe(_closing(captured))]
     return "\n".join(lines)
 
 

@@ -45,17 +45,14 @@ def render(
     """
     layout = Layout.of(width, encoding, colour)
     first = layout.safe(headline(outcome))
-    lines = wrap(first, layout.width)
-    rule = layout.rule(max(width_of(line) for line in lines), strong=True)
-    lines = [layout.by_decision(line, outcome.decision) for line in [*lines, rule]]
+    rule = layout.rule(min(width_of(first), layout.width), strong=True)
+    lines = [layout.by_decision(line, outcome.decision) for line in (first, rule)]
     lines += [line for word, said in circumstances(outcome) for line in _labelled(word, said, layout)]
     lines += _causes(outcome, layout)
     lines += ["", *_table(outcome, layout)]
     lines += _appendix(outcome, archived, layout)
-    lines += [
-        "",
-        *(layout.by_decision(line, outcome.decision) for line in wrap(layout.safe(closing(outcome)), layout.width)),
-    ]
+    # The first line and the last are whole lines at any width: programs look for them.
+    lines += ["", layout.by_decision(layout.safe(closing(outcome)), outcome.decision)]
     return "\n".join(line.rstrip() for line in lines)
 
 
