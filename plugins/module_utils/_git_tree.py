@@ -11,6 +11,7 @@ says to take for unchanged.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 import posixpath
 import typing as t
@@ -20,6 +21,7 @@ from ._names import shown_bytes
 from ._observation import LookError, Unparsable
 
 SLOW_S = 60.0
+INDEX_LIMIT = 64 << 20
 SUBMODULE_DEPTH = 5
 UNTRACKED_LIMIT = 20000
 ATTRIBUTES_AT_ONCE = 200
@@ -38,7 +40,7 @@ class TreeState:
 
 def tree_state(repository: Repository, depth: int = 0) -> TreeState:
     """Look at a work tree. Raises a LookError where nothing of it can be told."""
-    _refuse_shared_index(repository)
+    _check_index(repository)
     state = TreeState()
     submodules = _index_flags(repository, state)
     _set_filtered_aside(repository, state, _read_status(repository, state))
@@ -51,17 +53,26 @@ def tree_state(repository: Repository, depth: int = 0) -> TreeState:
     return state
 
 
-def _refuse_shared_index(repository: Repository) -> None:
-    """Git sets the time of a shared index when it reads one, and there is no way to keep it from doing so."""
-    root = repository.root
-    names = root.listdir(repository.git_dir)
-    if "index" not in names or not any(name.startswith("sharedindex.") for name in names):
+def _check_index(repository: Repository) -> None:
+    """Refuse an index that git would touch or take as it is.
+
+    Git sets the time of a split index's shared part when it reads it, and there
+    is no way to keep it from doing so. It does not check the index's sum.
+    """
+    names = repository.root.listdir(repository.git_dir)
+    if "index" not in names:
         return
-    if b"link" in root.read(posixpath.join(repository.git_dir, "index"), limit=64 << 20):
+    data = repository.root.read(posixpath.join(repository.git_dir, "index"), limit=INDEX_LIMIT)
+    if b"link" in data and any(name.startswith("sharedindex.") for name in names):
         raise Unparsable(
             "%s: its index is split, and git would touch the shared part in reading it; "
             "join it with `git update-index --no-split-index`" % repository.path
         )
+    sums = [(20, "sha1"), (32, "sha256")]
+    fits = any(hashlib.new(name, data[:-size], usedforsecurity=False).digest() == data[-size:] for size, name in sums)
+    # Without a sum (index.skipHash) zeros stand in its place.
+    if not fits and data[-20:] != bytes(20):
+        raise Unparsable("%s: the index does not have its own sum: it is damaged" % repository.path)
 
 
 def _index_flags(repository: Repository, state: TreeState) -> list[bytes]:

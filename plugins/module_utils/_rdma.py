@@ -85,9 +85,9 @@ def attribute(root: HostRoot, path: str) -> str:
 
 
 def port_state(root: HostRoot, port: Port, name: str) -> str:
-    """Give `state` or `phys_state` by its word. Raises a LookError."""
+    """Give `state` or `phys_state` by its word. Raises a LookError: a port always has one, no text is no answer."""
     path = "%s/%s" % (port.folder, name)
-    match = _STATE.fullmatch(attribute(root, path))
+    match = _STATE.fullmatch(root.text(path).rstrip("\n"))
     if match is None:
         raise Unparsable("%s: is not in the form of NUMBER: WORD" % path)
     return match.group(1)

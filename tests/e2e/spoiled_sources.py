@@ -105,7 +105,7 @@ _SUBJECTS: dict[str, Callable[[Path, Probe], Path]] = {
     "process": _process,
     "unit": _unit,
     "units": _list_units,
-    "gpu": lambda tree, probe: next(iter(sorted((tree / "proc/driver/nvidia/gpus").glob("*/information")))),
+    "gpu": lambda tree, probe: next(iter(sorted((tree / "run/recorded-tools/nvidia-smi").glob("--query-gpu*csv")))),
     "fabric": lambda tree, probe: tree / "sys/class/infiniband/rocep1s0f1/ports/1/state",
     "jit": _jit,
     "host": lambda tree, probe: tree / ("dev/kmsg" if "log_since" in probe.parameters else "etc/machine-id"),
