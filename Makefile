@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: verify verify-here test test-fast lint bench clean
 
 verify: .venv/.installed
-	$(BIN)/pinproof replica prepare
+	$(BIN)/pinproof replica build --with-baseline
 	$(BIN)/ansible-playbook verify.yml --check
 
 verify-here: .venv/.installed

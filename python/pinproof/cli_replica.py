@@ -26,7 +26,6 @@ def add_parser(subparsers: Any) -> None:
     """Add the command `replica` and its subcommands; each sets `run`, a function of the arguments to an exit code."""
     parser = subparsers.add_parser("replica", help="build and spoil the embedded replica of the reference site")
     commands = parser.add_subparsers(dest="replica_command", metavar="COMMAND", required=True)
-    _command(commands, "prepare", _prepare, "build the replica, capture its production state, start the first leg")
     _add_build(_command(commands, "build", _build, "build the replica, unless it is current"))
     listing = _command(commands, "list", _list, "show the replica's hosts, and which pins can be spoiled on them")
     listing.add_argument("--pins", action="store_true", help="list the pins, with their hosts")
@@ -108,15 +107,6 @@ def _arm(arguments: argparse.Namespace) -> Arm:
     if arguments.leg or arguments.start:
         raise UsageError("--leg and --start are of the experiment; add --state experiment")
     return site.PRODUCTION
-
-
-def _prepare(arguments: argparse.Namespace) -> int:
-    from pinproof.checkout import find_checkout
-    from pinproof.replica.prepare import prepare
-
-    checkout = find_checkout()
-    prepare(arguments.root, checkout, checkout / "archive", checkout / DEFAULT_MANIFEST, _say)
-    return exit_codes.RECONCILED
 
 
 def _state(stamp: Stamp) -> str:

@@ -65,7 +65,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
 
     checkout = find_checkout()
     run = new_run_id()
-    variables = {"pinproof_run": run, "pinproof_kind": arguments.kind}
+    variables = {"pinproof_run": run}
     if arguments.manifest is not None:
         _check_manifest(arguments)
         variables["pinproof_manifest"] = str(arguments.manifest.resolve())

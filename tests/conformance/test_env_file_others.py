@@ -123,7 +123,11 @@ def by_client(text: str, recorder: Path) -> list[str] | None:
 
 def test_the_container_client_sends_the_same_values(recorder: Path) -> None:
     for seed in range(12):
-        lines = random_text(seed, ["a", " ", "'", '"', "\t", "#", "\\", "$A", "é", "="]).replace("export ", "").replace("; ", "")
+        lines = (
+            random_text(seed, ["a", " ", "'", '"', "\t", "#", "\\", "$A", "é", "="])
+            .replace("export ", "")
+            .replace("; ", "")
+        )
         sent = by_client(lines, recorder)
         found = parse(lines, "container")
         assert sent is not None, lines

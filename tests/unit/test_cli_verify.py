@@ -124,7 +124,6 @@ def test_capture_ends_well_when_it_is_complete(play: Any, given: tuple[str, ...]
     asked = play(captures)
     assert cli.main(["capture"]) == code
     assert asked[0].playbook == "capture.yml"
-    assert asked[0].variables["pinproof_kind"] == "capture"
 
 
 @pytest.mark.parametrize("code", [0, 2, 4, 250, None])
@@ -260,7 +259,6 @@ def test_options_become_what_the_playbook_is_told(play: Any, manifest: Path, tmp
     (request,) = asked
     assert dict(request.variables) == {
         "pinproof_run": request.run,
-        "pinproof_kind": "verify",
         "pinproof_manifest": str(manifest),
         "pinproof_archive": str(tmp_path / "runs"),
         "pinproof_leg": "off-1",
@@ -279,7 +277,7 @@ def test_options_become_what_the_playbook_is_told(play: Any, manifest: Path, tmp
 def test_without_options_everything_is_the_inventorys(play: Any) -> None:
     asked = play(comes_to(outcome()))
     assert cli.main(["verify"]) == 0
-    assert set(asked[0].variables) == {"pinproof_run", "pinproof_kind"}
+    assert set(asked[0].variables) == {"pinproof_run"}
     assert cli.main(["verify", "-i", "one,two,"]) == 0
     assert asked[1].inventory == "one,two,"
     assert asked[0].run != asked[1].run
