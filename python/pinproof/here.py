@@ -62,7 +62,7 @@ def prepare(here: Here, container: str = "", socket: str = "/run/docker.sock") -
 
 def manifest_text(here: Here, unit: str, head: str, container: str, socket: str) -> str:
     """Fill in the manifest's template."""
-    template = here.checkout / "inventory" / "this-machine" / "manifest.yml.j2"
+    template = here.checkout / "inventory" / "manifests" / "this-machine.yml.j2"
     # Not HTML: values are quoted as JSON, which YAML reads as double-quoted text.
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)
     return environment.from_string(template.read_text(encoding="utf-8")).render(
