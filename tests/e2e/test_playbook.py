@@ -114,7 +114,7 @@ def test_all_hosts_unreachable_is_a_verdict(place: Place) -> None:
     assert ended.code != 0
     verdict = place.verdict()
     assert verdict["decision"] == "HOLD"
-    assert len([cause for cause in verdict["causes"] if "unreachable" in cause["text"]]) >= 4
+    assert len([cause for cause in verdict["causes"] if "can't be reached" in cause["text"]]) >= 4
     assert "Traceback" not in ended.all
 
 
