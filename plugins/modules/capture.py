@@ -59,11 +59,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-complete:
-  description: Whether every look that the manifest wants was answered.
+decision:
+  description: CAPTURED, or INCOMPLETE where a look was not answered.
   returned: always
-  type: bool
-  sample: true
+  type: str
+  sample: CAPTURED
 report:
   description: What was captured and what is missing, as text.
   returned: always

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.playbooks import PROJECT, Place, row, verdicts_of
+from tests.e2e.playbooks import BIN, PROJECT, Place, row, verdicts_of
 
 pytestmark = pytest.mark.xdist_group("playbook")
 
@@ -196,3 +197,22 @@ def test_a_look_by_hand_says_what_is_wrong_with_it(place: Place, module: str, ar
     assert ended.code != 0
     assert words in ended.all
     assert "Traceback" not in ended.all
+
+
+def test_every_module_has_its_page(place: Place) -> None:
+    modules = sorted(path.stem for path in (PROJECT / "plugins/modules").glob("*.py") if path.stem != "__init__")
+    done = subprocess.run(
+        [str(BIN / "ansible-doc"), "-t", "module", "--json", *modules],
+        cwd=PROJECT,
+        env={**os.environ, "ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    pages = json.loads(done.stdout)
+    assert set(pages) == set(modules)
+    for name, page in pages.items():
+        assert page["doc"]["short_description"], name
+        assert page["doc"]["attributes"]["check_mode"]["support"] == "full", name
+        assert page["examples"].strip(), name
+        assert page["return"], name
