@@ -49,6 +49,16 @@ def changed_at(info: os.stat_result) -> float:
     return max(info.st_mtime_ns, info.st_ctime_ns) / 1e9
 
 
+def open_to_read(path: str, more: int = 0) -> int:
+    """Open for reading only; the access time stays where the kernel grants that: own files, or as root."""
+    # O_NONBLOCK: opening a FIFO must not wait for its writer.
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | more
+    try:
+        return os.open(path, flags | os.O_NOATIME)
+    except PermissionError:
+        return os.open(path, flags)
+
+
 class HostRoot:
     """A file tree below `prefix` ("" is the machine's own root).
 
@@ -64,6 +74,7 @@ class HostRoot:
         self.lane = lane
         self.label = ""
         self.touched: list[str] = []
+        self._homes: dict[str, str] = {}
         # When the look must have ended, by the monotonic clock; tools and sockets wait no longer.
         self.end: float | None = None
 
@@ -79,6 +90,7 @@ class HostRoot:
             raise NotAttempted("%s: not looked at, this lane reads files only on this host" % what)
 
     def _note(self, path: str) -> None:
+        path = self.expand(path)  # what is shown is where it was read: homes differ between hosts
         if path.startswith(("/proc/", "/sys/")) and path != BOOT_ID:
             self.need_full_lane(path)
         self.touched.append(self.label + path)
@@ -91,8 +103,11 @@ class HostRoot:
                 raise Unparsable("%s: not an absolute path" % path)
             return path
         head, _, rest = path[1:].partition("/")
-        home = self._home(head or self.user)
-        return home + "/" + rest if rest else home
+        name = head or self.user
+        if name not in self._homes:
+            self._homes[name] = self._home(name).rstrip("/")
+        home = self._homes[name]
+        return home + "/" + rest if rest else home or "/"
 
     def _home(self, name: str) -> str:
         uid = str(os.getuid())
@@ -190,7 +205,11 @@ class HostRoot:
         self._note(path)
         real = self.real(path)
         try:
-            names = sorted(os.listdir(real))
+            handle = open_to_read(real, os.O_DIRECTORY)
+            try:
+                names = sorted(os.listdir(handle))
+            finally:
+                os.close(handle)
         except OSError as error:
             raise from_oserror(error, path) from None
         if len(names) > limit:
@@ -223,8 +242,7 @@ class HostRoot:
         self._note(path)
         real = self.real(path)
         try:
-            # O_NONBLOCK: opening a FIFO must not wait for its writer.
-            handle = os.open(real, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+            handle = open_to_read(real)
         except OSError as error:
             raise from_oserror(error, path) from None
         try:
@@ -290,4 +308,4 @@ def optional(look: t.Callable[[], t.Any]) -> t.Any:
         return None
 
 
-__all__ = ["DIGEST_LIMIT", "READ_LIMIT", "FileFact", "HostRoot", "LookError", "changed_at", "optional"]
+__all__ = ["DIGEST_LIMIT", "READ_LIMIT", "FileFact", "HostRoot", "LookError", "changed_at", "open_to_read", "optional"]

@@ -18,7 +18,7 @@ import stat as stat_module
 from ._maps import DELETED, Mapped
 from ._observation import Absent, Denied, Incomparable, LookError, Unparsable, Unstable, from_oserror
 from ._process_entry import HINT
-from ._root import CHUNK, HostRoot
+from ._root import CHUNK, HostRoot, open_to_read
 
 LIMIT = 512 << 20
 
@@ -135,7 +135,7 @@ class RunningFiles:
         path = "%s/%s" % (self._entry, name)
         self._root.touched.append(path)
         try:
-            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+            handle = open_to_read(path)
         except OSError as error:
             raise self._failure(error, path) from None
         try:

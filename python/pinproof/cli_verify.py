@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _TEMPLATE = re.compile(r"\{[{%#]")
 _OF_ARCHIVE = "the archive: "
 _NO_HOSTS = ("Could not match supplied host pattern", "no hosts to target", "does not match any host")
+_BAD_INVENTORY = ("Completely failed to parse inventory source", "No inventory was parsed", "hosts list is empty")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -169,6 +170,9 @@ def _without_verdict(request: Request, heard: Heard) -> int:
             complain(f"no verdict: {_first_line(words)}")
             return known
     said = " ".join(heard.last)
+    if not heard.started and any(words in said for words in _BAD_INVENTORY):
+        complain("no verdict: the inventory can't be read, or has no hosts; what is wrong is said above")
+        return exit_codes.CONFIGURATION
     if not heard.started and any(words in said for words in _NO_HOSTS):
         complain(f"no verdict: no host of the inventory fits --limit {request.limit}")
         return exit_codes.USAGE

@@ -34,7 +34,6 @@ CHANGING = {
 }  # fmt: skip
 ALLOWED = {
     ("_root.py", "os.open"),  # read-only flags
-    ("_running_files.py", "os.open"),  # the executable by /proc/PID/exe, read-only flags
     ("_program.py", "os.open"),  # /dev/null, in place of the connection
     ("_program.py", "os.fork"),  # a child for each look
     ("_program.py", "os.killpg"),  # asks a child of its own to end
