@@ -31,6 +31,7 @@ LOOKING = ("gather",)
 JUDGING = ("reconcile", "capture")
 OWN_TASKS = ("open_run", *LOOKING, *JUDGING)
 NO_VERDICT = 3
+NOTHING_JUDGED = "nothing was judged (are all tasks skipped by --skip-tags?)"
 
 
 class CallbackModule(DefaultCallback):  # type: ignore[misc]
@@ -105,7 +106,8 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         if self._report is not None:
             self._display.display(self._report)
         elif self._own_playbook:
-            why = self._problem or "nothing was judged (are all tasks skipped by --skip-tags?)"
+            first, *others = self._problem.splitlines() or [NOTHING_JUDGED]
+            why = f"{first} (and {len(others)} more, above)" if others else first
             self._display.display(f"NO VERDICT: {why}", stderr=True)
             raise SystemExit(NO_VERDICT)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pinproof.archive import Archive, ArchivedRun, RunSummary
     from pinproof.verdicts import Decision, Verdict
 
+_TOLD = 3
 _LEVELS = ("sums", "chained")
 _FORMATS = ("text", "markdown", "json")
 _RUN_HELP = "the run's id, or so much of its beginning or end that it is told apart (default: the newest verification)"
@@ -64,11 +65,10 @@ def open_archive(path: Path | None) -> Archive:
 
 
 def resolve(archive: Archive, named: str) -> str:
-    """Give the id of the run that a name stands for. Raises UsageError with the nearest one."""
+    """Give the id of the run that a name stands for. Raises UsageError with those that there are."""
     from pinproof.archive import is_run_id
     from pinproof.archive.layout import LATEST_LINK
     from pinproof.errors import UsageError
-    from pinproof.manifest.errors import nearest
 
     if named in ("", LATEST_LINK):
         newest = archive.newest()
@@ -83,7 +83,8 @@ def resolve(archive: Archive, named: str) -> str:
         return fitting[0]
     if fitting:
         raise UsageError(f"'{named}' may be any of {len(fitting)} runs, such as {fitting[-1]}")
-    raise UsageError(f"there is no run '{named}' in {archive.root}; {nearest(named, known, 'runs')}")
+    newest = f"the newest are {', '.join(reversed(known[-_TOLD:]))}" if known else "there are none yet"
+    raise UsageError(f"there is no run '{named}' in {archive.root}; {newest}")
 
 
 def _show(arguments: argparse.Namespace) -> int:

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinproof import exit_codes
+from pinproof.errors import UsageError
 
 if TYPE_CHECKING:
     from pinproof.here import Here
+
+SOCKET = "/run/docker.sock"
 
 
 def add_parser(subparsers: Any) -> None:
@@ -20,7 +23,7 @@ def add_parser(subparsers: Any) -> None:
     )
     command = subparsers.add_parser("here", help="verify the machine one sits at", description=about)
     command.add_argument("--container", default="", help="also look at this running container")
-    command.add_argument("--socket", default="/run/docker.sock", help="the container engine's socket")
+    command.add_argument("--socket", help=f"the container engine's socket (default: {SOCKET})")
     command.add_argument("--folder", type=Path, help="where manifest, archive and process id are kept (default: .here)")
     command.add_argument("--capture", action="store_true", help="capture anew, even where a capture is there")
     command.add_argument("--end", action="store_true", help="end the process that was started to be looked at")
@@ -36,12 +39,18 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.end:
         _say("the process was ended" if end_process(here) else "no process of ours runs")
         return exit_codes.RECONCILED
-    prepare(here, arguments.container, arguments.socket)
-    if arguments.capture or not _has_baseline(here):
+    if arguments.socket and not arguments.container:
+        raise UsageError("--socket is where to ask for a container; add --container NAME")
+    prepare(here, arguments.container, arguments.socket or SOCKET)
+    capture = arguments.capture or not _has_baseline(here)
+    if capture:
         code = _playbook(here, "capture")
         if code != exit_codes.RECONCILED:
             return code
-    return _playbook(here, "verify")
+    code = _playbook(here, "verify")
+    if code == exit_codes.HOLD and not capture:
+        _say("\nWhere the baseline no longer fits what is looked at, the same command with --capture makes a new one.")
+    return code
 
 
 def _has_baseline(here: Here) -> bool:

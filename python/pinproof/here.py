@@ -52,7 +52,10 @@ class Here:
 
 def prepare(here: Here, container: str = "", socket: str = "/run/docker.sock") -> None:
     """Make what is missing of manifest, settings and process. Raises UsageError where the machine lacks a part."""
-    here.folder.mkdir(mode=0o700, exist_ok=True)
+    try:
+        here.folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the folder {here.folder} cannot be made: {error.strerror}") from None
     if not here.settings.exists():
         here.settings.write_text(SETTING + "\n", encoding="utf-8")
     start_process(here)

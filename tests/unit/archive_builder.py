@@ -139,7 +139,7 @@ def stopped(run: str = RUN) -> Outcome:
         Verdict.MISMATCH,
         observed="v6",
         diff=('serve.image.tag: expected "v5", observed "v6"',),
-        why="serve.image.tag on sparkhead is not what is pinned. To settle: find out which of both is right",
+        why="serve.image.tag on sparkhead is not what is pinned. To settle: find out which of them is right",
         notes=("the tag was moved",),
     )
     held = pin_verdict(

@@ -145,7 +145,7 @@ def test_another_site_is_none(archive: Archive) -> None:
     archive.publish(capture(manifest=manifest("berlin")))
     said = problem(archive)
     assert "captured for manifest 'berlin', and this is 'small'" in said
-    assert "capture again with `pinproof capture`" in said
+    assert "capture again, in a state known to be good" in said
 
 
 def test_other_subjects_are_none_and_are_named(archive: Archive) -> None:

@@ -104,6 +104,7 @@ def test_a_run_can_be_named_by_a_part(archive: Archive, name: str, capsys: pytes
         ("20261201T101500Z-5f3a9c1f", "there is no run 20261201T101500Z-5f3a9c1f"),
         ("lastest", "there is no run 'lastest'"),
         ("../x", "there is no run '../x'"),
+        ("nope", f"the newest are {RUN}, {CAPTURE}"),
     ],
 )
 def test_a_run_that_is_not_there_is_wrong_usage(

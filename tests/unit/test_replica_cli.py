@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from pinproof import cli_replica
+from pinproof.archive import Archive
 from pinproof.errors import PinproofError, UsageError
 from pinproof.replica import baseline as baselines
 from pinproof.replica.baseline import build_with_baseline
 from pinproof.replica.build import build, read_stamp
 from pinproof.replica.site import Arm
+from tests.unit.archive_builder import capture
 
 MANIFEST = Path(__file__).resolve().parents[2] / "inventory/manifests/up2-low-cap.yml"
 EXPERIMENT = Arm("experiment", "off-1", "measured")
@@ -138,6 +140,23 @@ def test_a_lost_or_old_baseline_is_captured_again(tmp_path: Path, lost: str) -> 
     built = build_with_baseline(tmp_path / "replica", EXPERIMENT, manifest, archive, captures)
     assert captures.states == ["production", "production"]
     assert Path(built.stamp.baseline) == archive / "second"
+
+
+def test_a_capture_made_since_is_not_left_to_be_the_baseline(tmp_path: Path) -> None:
+    """What runs are compared with is the archive's newest capture, whoever made it and of whatever state."""
+    captures, archive = Captures("first", "second"), Archive(tmp_path / "archive")
+    build_with_baseline(tmp_path / "replica", EXPERIMENT, MANIFEST, archive.root, captures)
+    archive.publish(capture())
+    built = build_with_baseline(tmp_path / "replica", EXPERIMENT, MANIFEST, archive.root, captures)
+    assert captures.states == ["production", "production"]
+    assert (built.stamp.arm, Path(built.stamp.baseline)) == (EXPERIMENT, archive.root / "second")
+
+
+def test_a_baseline_of_another_archive_is_captured_again(tmp_path: Path) -> None:
+    captures = Captures("first", "second")
+    for archive in ("one", "two"):
+        build_with_baseline(tmp_path / "replica", EXPERIMENT, MANIFEST, tmp_path / archive, captures)
+    assert captures.states == ["production", "production"]
 
 
 def test_a_capture_that_leaves_nothing_is_an_error(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_a_row_is_explained_with_all_its_pins_and_their_source() -> None:
             '  differs   serve.image.tag: expected "v5", observed "v6"',
             "  source    /run/docker.sock GET /containers/dsv41/json",
             "  looked    engine, at 2026-12-01T10:15:01.000000Z, in 3.5 ms: ok",
-            "  why       serve.image.tag on sparkhead is not what is pinned. To settle: find out which of both is",
+            "  why       serve.image.tag on sparkhead is not what is pinned. To settle: find out which of them is",
             "            right",
             "  note      the tag was moved",
             "",

@@ -18,7 +18,7 @@ from pinproof.manifest.model import Manifest
 from pinproof.observations import Baseline
 
 _TOLD = 3
-_AGAIN = "capture again with `pinproof capture`, in a state known to be good"
+_AGAIN = "capture again, in a state known to be good"
 
 
 def find_baseline(root: Path, run: str, manifest: Manifest, before: str) -> Baseline | None:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from pinproof import exit_codes
 from pinproof.catalogue import KINDS, Kind
 from pinproof.manifest.fields import (
     AUTHORITY,
@@ -105,7 +106,10 @@ def _kind(name: str, kind: Kind) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the generated part of a document anew."""
+    """Write the generated part of documents anew."""
+    if not arguments:
+        print("usage: python -m pinproof.manifest.reference FILE ...", file=sys.stderr)
+        return exit_codes.USAGE
     for name in arguments:
         path = Path(name)
         path.write_text(renew(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -25,7 +25,8 @@ def missing_host(scene: Scene, host: str) -> Seed:
         return Seed(f"baseline:{host}", f"the baseline has nothing of {host}{said}", "capture all hosts, in full")
     if facts is not None and facts.contacted:
         return Seed(f"host:{host}", f"{host} answered with no observations{said}", "verify again")
-    return Seed(f"host:{host}", f"{host} was not contacted{said}", f"verify from a lane that has access to {host}")
+    settle = f"verify {host} too, from a lane that has access to it"
+    return Seed(f"host:{host}", f"{host} was not contacted{said}", settle)
 
 
 def cause_of(case: Case, scene: Scene, host: str, observation: Observation) -> Seed | None:

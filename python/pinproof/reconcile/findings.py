@@ -19,7 +19,7 @@ from pinproof.verdicts import Verdict, worst
 
 _WHOLE_LIMIT = 50
 
-SETTLE_DIFFERENCE = "To settle: find out which of both is right, before anything is changed"
+SETTLE_DIFFERENCE = "To settle: find out which of them is right, before anything is changed"
 SETTLE_SPELLING = "To settle: write it as pinned where it is set, and start again"
 DISAGREE = (
     "comparators disagree: strictly equal, and yet deepdiff finds a difference. "

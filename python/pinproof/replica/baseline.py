@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from pinproof.archive import Archive
 from pinproof.errors import PinproofError
 from pinproof.replica import site
 from pinproof.replica.build import Built, build, builder_version, read_stamp
@@ -25,9 +26,10 @@ Capture = Callable[[Path, Path, Path], None]
 def build_with_baseline(root: Path, arm: Arm, manifest: Path, archive: Path, capture: Capture | None = None) -> Built:
     """Build the replica in an arm of the experiment, its production state captured into the archive before.
 
-    Whatever of this is there already is left alone. `capture` (root, manifest,
-    archive) runs the playbook by default. Raises PinproofError where it fails or
-    leaves no run behind.
+    Whatever of this is there already is left alone, but a capture that is no longer
+    the archive's newest is made again: runs would be compared with the newer one.
+    `capture` (root, manifest, archive) runs the playbook by default. Raises
+    PinproofError where it fails or leaves no run behind.
     """
     digest = hashlib.sha256(manifest.read_bytes()).hexdigest()
     stamp = read_stamp(root)
@@ -36,7 +38,7 @@ def build_with_baseline(root: Path, arm: Arm, manifest: Path, archive: Path, cap
         and stamp.builder == builder_version()
         and stamp.manifest == digest
         and bool(stamp.baseline)
-        and Path(stamp.baseline).is_dir()
+        and _is_newest(Path(stamp.baseline), archive)
     )
     if not usable:
         built = build(root, site.PRODUCTION, fresh=stamp is not None and bool(stamp.spoiled))
@@ -47,6 +49,13 @@ def build_with_baseline(root: Path, arm: Arm, manifest: Path, archive: Path, cap
             raise PinproofError(f"{PLAYBOOK} left no run in {archive}")
         replace(built.stamp, baseline=str((archive / new[-1]).resolve()), manifest=digest).save(root)
     return build(root, arm)
+
+
+def _is_newest(baseline: Path, archive: Path) -> bool:
+    """Say whether this is the capture that runs kept in the archive are compared with."""
+    if not baseline.is_dir() or baseline.parent != archive.resolve():
+        return False
+    return Archive(archive).newest("capture") in ("", baseline.name)
 
 
 def _runs(archive: Path) -> set[str]:

@@ -128,7 +128,7 @@ def pin_named(manifest: Manifest, pin_id: str) -> Pin:
     if pin_id in pins:
         return pins[pin_id]
     near = difflib.get_close_matches(pin_id, pins, n=3)
-    hint = f"; nearest: {', '.join(near)}" if near else ""
+    hint = f"; nearest: {', '.join(near)}" if near else "; pinproof replica list --pins shows all"
     raise UsageError(f"{pin_id}: no pin of {manifest.name} has this id{hint}")
 
 
