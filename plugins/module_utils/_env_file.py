@@ -82,3 +82,6 @@ def unlisted(assignments: list[Assignment]) -> str:
 def commands(assignments: list[Assignment]) -> list[int]:
     """List the lines that run a command."""
     return sorted({item.line for item in assignments if item.name == "" and item.kind == UNDECIDABLE})
+
+
+__all__ = ["DIALECTS", "SIZE_LIMIT", "Assignment", "commands", "deciding", "malformed", "parse", "settings", "unlisted"]

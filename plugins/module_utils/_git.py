@@ -237,7 +237,12 @@ class Repository:
             oid, _, found = line.partition(" ")
             if found == name:
                 return oid
-        if self.root.exists(posixpath.join(self._common_dir(), name)):
+        try:
+            info = self.root.stat(posixpath.join(self._common_dir(), name))
+        except Absent:
+            return ""
+        # A folder holds references of longer names.
+        if not stat_module.S_ISDIR(info.st_mode):
             raise Unparsable("%s: %s is there, and git does not list it" % (self.path, name))
         return ""
 
@@ -285,9 +290,11 @@ def _is_git_dir(root: HostRoot, path: str) -> bool:
     """Say whether it looks like a git folder: of a repository, or of one of its further work trees."""
     if not root.exists(posixpath.join(path, "HEAD")):
         return False
-    # Read, so that what is denied is told as that.
+    # Read, so that what is denied is told as that: git takes it for no repository.
     root.read(posixpath.join(path, "HEAD"))
-    return root.exists(posixpath.join(path, "objects")) or root.exists(posixpath.join(path, "commondir"))
+    if root.exists(posixpath.join(path, "commondir")):
+        return True
+    return root.exists(posixpath.join(path, "objects")) and bool(root.listdir(posixpath.join(path, "objects")))
 
 
 def _switched_off(path: str, name: str) -> list[str]:

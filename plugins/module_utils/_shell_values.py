@@ -158,7 +158,7 @@ class Variables:
             return undecidable("$%s comes from the launch environment" % part.name, True)
         if value.kind == UNSET:
             return literal_value("")
-        if value.kind == LITERAL:
+        if value.kind == LITERAL or part.name not in self._values:
             return value
         return undecidable("$%s cannot be told" % part.name, value.overridable)
 

@@ -260,9 +260,9 @@ def _add_files(
         for key, result in (("sha256", disk), ("blob_sha256", blob)):
             if isinstance(result, str):
                 files[name][key] = result
-            elif not isinstance(result, Absent):
+            elif result is commit or not isinstance(result, Absent):
                 observation.fault(within("files", name, key), result)
-        verdict = _same(disk, blob)
+        verdict = commit if isinstance(commit, LookError) else _same(disk, blob)
         if isinstance(verdict, bool):
             same[name] = verdict
         else:

@@ -35,6 +35,7 @@ class Generator:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
+        self.assigned = [NAMES[0]]
 
     def pick(self, *choices: str) -> str:
         return self.random.choice(choices)
@@ -68,7 +69,8 @@ class Generator:
         return f'"{inside}"'
 
     def expansion(self, depth: int, quoted: bool = False) -> str:
-        name = self.name()
+        # Mostly a name that the file has set, so that there is something to expand.
+        name = self.random.choice(self.assigned) if self.random.random() < 0.7 else self.name()
         if depth <= 0 or self.random.random() < 0.4:
             return self.pick(
                 f"${name}", f"${{{name}}}", "$HOME", "$(echo hi)", "`echo hi`", "$((1+1))", "${A%x}", "$1", "${#A}"
@@ -92,7 +94,8 @@ class Generator:
         return "".join(self.random.choice(parts)() for _ in range(self.random.randint(0, 3)))
 
     def assignment(self) -> str:
-        return self.name() + self.pick("=", "=", "=", "=", "=", "+=") + self.value()
+        self.assigned.append(self.name())
+        return self.assigned[-1] + self.pick("=", "=", "=", "=", "=", "+=") + self.value()
 
     def line(self) -> str:
         kind = self.random.random()
@@ -232,6 +235,33 @@ def test_what_we_decide_is_what_bash_assigns(tmp_path: Path) -> None:
     assert wrong == []
     assert decided > CASES
     assert reached > CASES * 0.8
+
+
+STATES = ["", "A=\n", "A=1\n", "unset A\n", "A=${A:-1}\n", "A=${A:-}\n", "A=${A-}\n", "A=1\nA=$(echo 1)\n"]
+OPERATORS = [":-", "-", ":=", "=", ":+", "+", ":?", "?"]
+
+
+def test_every_operator_on_every_state_of_a_variable(tmp_path: Path) -> None:
+    texts = [
+        f"{state}B={quote}x${{A{operator}{word}}}y{quote}\nC=after\n"
+        for state in STATES
+        for operator in OPERATORS
+        for quote in ("", '"')
+        for word in ("", "d e")
+    ]
+    files = []
+    for number, text in enumerate(texts):
+        files.append(tmp_path / f"{number}.env")
+        files[-1].write_text(text)
+    answers = [sourced(files, environment) for environment in ({}, {"A": "", **LAUNCHED, "B": "", "C": ""}, LAUNCHED)]
+    wrong = []
+    decided = 0
+    for text, unset, empty, launched in zip(texts, *answers, strict=True):
+        found, count = complaints(text, unset, launched)
+        wrong += [f"{text!r}: {complaint}" for complaint in [*found, *complaints(text, None, empty)[0]]]
+        decided += count
+    assert wrong == []
+    assert decided > len(texts) * 1.5
 
 
 def test_defaults_give_way_to_the_launch_environment_as_they_say(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,11 @@ class Site:
     baseline: Baseline
     clean: dict[str, HostFacts]
 
+    @functools.cached_property
+    def clean_outcome(self) -> Outcome:
+        """What the clean facts come to."""
+        return self.judge()
+
     def judge(self, facts: dict[str, HostFacts] | None = None, **changes: Any) -> Outcome:
         """Judge the clean facts with some hosts' replaced."""
         arguments: dict[str, Any] = {"run": RUN, "lane": "full", "arm": ARM, **changes}
@@ -55,15 +62,19 @@ def probe(
     *,
     run: str = RUN,
     lane: str = "full",
-    deadline_s: float | None = None,
+    deadlines: Mapping[str, float] | None = None,
+    only: Collection[str] | None = None,
     prefix: list[str] | None = None,
 ) -> HostFacts:
-    """Look at one host's tree by the real program in a process of its own."""
+    """Look at one host's tree by the real program in a process of its own.
+
+    `deadlines` are seconds for some probes, `only` leaves out the others.
+    """
     access = HostAccess(root=str(root / host), recorded=True, user="operator", lane=lane)
     payload = host_payload(manifest, host, run, access, KEY)
-    if deadline_s is not None:
-        for request in payload["probes"]:
-            request["deadline_s"] = deadline_s
+    payload["probes"] = [request for request in payload["probes"] if only is None or request["probe"] in only]
+    for request in payload["probes"]:
+        request["deadline_s"] = (deadlines or {}).get(request["probe"], request["deadline_s"])
     done = subprocess.run(
         [*(prefix or []), sys.executable, "-I", "-S", "-B", "-"],
         input=host_program(payload, PLUGINS),

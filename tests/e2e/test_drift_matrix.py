@@ -99,7 +99,7 @@ def test_spoiling_one_thing_is_told_on_its_row(site: Site, pin_id: str, host: st
     pins = {pin.id: pin for _, pin in MANIFEST.pins()}
     pin = pins[pin_id]
     own_row = next(item.id for item, mine in MANIFEST.pins() if mine.id == pin_id)
-    before = site.judge()
+    before = site.clean_outcome
     spoiled = spoil(site.root, MANIFEST, pin_id, host, key)
     try:
         touched = set(spoiled.journal.touched)

@@ -35,6 +35,7 @@ class Work:
 
     def __init__(self, path: Path, *options: str) -> None:
         self.path = path
+        self._written = LONG_AGO
         path.mkdir(parents=True, exist_ok=True)
         self.git("init", "-q", "-b", "main", *options, ".")
 
@@ -54,12 +55,17 @@ class Work:
         return place
 
     def commit(self, message: str = "commit", **files: str) -> str:
-        """Commit files, by name with `_` for `.`, and give the id. Times are old, so that the index knows them."""
+        """Commit files, by name with `_` for `.`, and give the id.
+
+        Their times are old, so that the index trusts them, and other ones at each
+        commit: git would not see a change that keeps size and time.
+        """
+        self._written += 10
         for name, text in files.items():
             self.write(name.replace("_", "."), text)
         for path in self.path.rglob("*"):
             if ".git" not in path.parts and not path.is_symlink():
-                os.utime(path, (LONG_AGO, LONG_AGO))
+                os.utime(path, (self._written, self._written))
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")

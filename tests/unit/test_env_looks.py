@@ -62,7 +62,7 @@ def test_an_environment_file(tmp_path: Path) -> None:
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
     }
     assert observation.state["settings"] == {"A": {"line": 1}, "B": {"line": 2}, "C": {"line": 3}, "D": {"line": 4}}
-    assert observation.state["changed_at"] >= (tmp_path / "x.env").stat().st_mtime
+    assert observation.state["changed_at"] == pytest.approx((tmp_path / "x.env").stat().st_ctime)
     assert observation.faults == {
         "settings.C.value": {"status": "unparsable", "why": "line 3: a command would have to run"},
         "settings.D.value": {"status": "unparsable", "why": "line 4: " + observation.identity["malformed"]["4"]},
@@ -153,7 +153,7 @@ def test_the_low_cap_file_derives_from_the_composed_wrapper(tmp_path: Path) -> N
     assert observation.identity["kept"]["DSV41_CHECKPOINT"] == "/srv/dsv41/legal-v2a"
     assert observation.faults == {}
     assert observation.notes == []
-    assert observation.state["changed_at"] >= (tmp_path / "derived.env").stat().st_mtime
+    assert observation.state["changed_at"] == pytest.approx((tmp_path / "derived.env").stat().st_ctime)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 
 UP_SECONDS = 3 * 86400  # how long the machines are up when something starts
+_CLOCK_REALTIME_COARSE = 5  # linux/time.h; Python has no name for it
 ENGINE_DELAY_NS = 3_214_871  # between the kernel's start of a process and the engine's note of it
 
 
@@ -73,6 +74,6 @@ def next_start() -> float:
 
 
 def wait_past(seconds: float) -> None:
-    """Wait until files written from now on are stamped later than that moment."""
-    while (left := seconds + 0.012 - time.time()) > 0:
-        time.sleep(left)
+    """Wait until files written from now on are stamped later than that moment, by the clock that stamps them."""
+    while (left := seconds - time.clock_gettime(_CLOCK_REALTIME_COARSE)) >= 0:
+        time.sleep(left + 0.002)
