@@ -175,7 +175,8 @@ def _verify(arguments: argparse.Namespace) -> int:
         broken = len({run for run, _ in check.problems})
         _print(f"NOT INTACT: {broken} of {count}")
     else:
-        level = "files as they were written" + (", in one chain" if arguments.at_least == "chained" else "")
+        chained = ", linked to the run before" if arguments.runs else ", in one chain"
+        level = "files as they were written" + (chained if arguments.at_least == "chained" else "")
         _print(f"INTACT: {count}, {level}")
         _print(f"the newest run is {check.head[0]}, the sha256 of its SHA256SUMS {check.head[1]}:")
         _print("noted elsewhere, it also tells later that no run was removed from the end")

@@ -208,6 +208,8 @@ def test_an_intact_archive(archive: Archive, capsys: pytest.CaptureFixture[str])
     assert second.startswith(f"the newest run is {RUN}, the sha256 of its SHA256SUMS ")
     assert run(archive, "archive", "verify", "--at-least", "sums", "5f3a9c1e") == 0
     assert capsys.readouterr().out.startswith("INTACT: 1 run, files as they were written\n")
+    assert run(archive, "archive", "verify", "5f3a9c1e") == 0
+    assert capsys.readouterr().out.startswith("INTACT: 1 run, files as they were written, linked to the run before\n")
 
 
 def test_one_file_added_to_a_run_is_told(archive: Archive, capsys: pytest.CaptureFixture[str]) -> None:

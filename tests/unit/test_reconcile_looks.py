@@ -132,6 +132,11 @@ def test_a_fault_at_or_above_the_path_is_the_lack_of_evidence(where: str, status
         assert "no permission" in found.why
 
 
+def test_an_absent_subject_says_what_would_settle_it() -> None:
+    found = judged(Is("3"), seen("engine", status="absent", why="no such container"))
+    assert found.why.endswith("To settle: let it be there, or find out why it is gone")
+
+
 @pytest.mark.parametrize("where", ["env", "env.X"])
 def test_an_absent_fault_counts_as_absent(where: str) -> None:
     look = seen("engine", {}, faults={where: ("absent", "no such file")})

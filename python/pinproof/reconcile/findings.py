@@ -65,7 +65,8 @@ def unseen(place: Place, word: str, demand: Any, look: Look) -> Finding | None:
     if look.seen is Seen.NO_EVIDENCE:
         return Finding(word, look.verdict, plain(demand), None, (), look.why, look.cause)
     diff = (line(place.at, demand, MISSING),)
-    return Finding(word, Verdict.MISMATCH, plain(demand), None, diff, f"{look.why}. {SETTLE_DIFFERENCE}", look.cause)
+    settle = f"To settle: {look.cause.settle}" if look.cause is not None else SETTLE_DIFFERENCE
+    return Finding(word, Verdict.MISMATCH, plain(demand), None, diff, f"{look.why}. {settle}", look.cause)
 
 
 def compared(place: Place, word: str, look: Look, against: Against) -> Finding:
