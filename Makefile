@@ -41,4 +41,5 @@ bench: .venv/.developing
 	touch $@
 
 clean:
+	@if [ -x $(BIN)/pinproof ] && [ -f .here/process.pid ]; then $(BIN)/pinproof here --end; fi
 	rm -rf .venv .replica .here archive
