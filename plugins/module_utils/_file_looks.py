@@ -56,7 +56,7 @@ def look_link(params: dict[str, t.Any], root: HostRoot) -> Observation:
 
 
 def look_file(params: dict[str, t.Any], root: HostRoot) -> Observation:
-    """Look at one file: digest, size, mode, and its text where that is one short line."""
+    """Look at one file: digest, size, mode, and its text where that is short."""
     path = params["path"]
     observation = Observation("file", "file read")
     reading = hash_whole(root, path)
@@ -72,22 +72,25 @@ def look_file(params: dict[str, t.Any], root: HostRoot) -> Observation:
         "mode": "%04o" % reading.mode,
         "resolved": shown(reading.resolved),
     }
-    text = _one_line(reading.data)
-    if text is not None:
-        observation.identity["text"] = text
+    try:
+        observation.identity["text"] = _short_text(reading.data, path)
+    except Unparsable as error:
+        observation.fault("text", error)
     observation.state["changed_at"] = reading.changed_at
     return observation
 
 
-def _one_line(data: bytes) -> str | None:
-    """Give the text of a file that is one line of at most 4 KiB, else None."""
+def _short_text(data: bytes, path: str) -> str:
+    """Give the text of a file of at most 4 KiB without its final newline. Raises Unparsable for what is none."""
+    if not data:
+        raise Unparsable("%s: is empty" % path)
     line = data[:-1] if data.endswith(b"\n") else data
-    if not data or len(line) > TEXT_LIMIT or b"\n" in line:
-        return None
+    if len(line) > TEXT_LIMIT:
+        raise Unparsable("%s: more than %d bytes of text" % (path, TEXT_LIMIT))
     try:
         return line.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
+    except UnicodeDecodeError as error:
+        raise Unparsable("%s: byte %d is not UTF-8" % (path, error.start)) from None
 
 
 def look_files(params: dict[str, t.Any], root: HostRoot) -> Observation:

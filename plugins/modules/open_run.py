@@ -39,6 +39,14 @@ options:
     type: str
     choices: [verify, capture]
     default: verify
+  leg:
+    description: Leg of the experiment that the run belongs to; the manifest must have it.
+    type: str
+    default: ''
+  start:
+    description: Start of the experiment that the run belongs to; the manifest must have it.
+    type: str
+    default: ''
 """
 
 EXAMPLES = r"""

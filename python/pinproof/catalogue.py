@@ -171,7 +171,7 @@ KINDS: Mapping[str, Kind] = {
         {
             "sha256": _A("sha256", "its bytes"),
             "size": _A("int", "bytes"),
-            "text": _A("text", "its text without the final newline, when it is one line of at most 4 KiB"),
+            "text": _A("text", "its text without the final newline, when it is at most 4 KiB"),
             "mode": _A("text", "permission bits in octal"),
             "resolved": _A("path", "where the path leads in the end"),
             **_CHANGED,

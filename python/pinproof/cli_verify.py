@@ -94,18 +94,11 @@ def request_of(arguments: argparse.Namespace) -> Request:
 
 def _check_manifest(arguments: argparse.Namespace) -> None:
     """Load the manifest, and hold leg and start against it."""
-    from pinproof.errors import UsageError
     from pinproof.manifest import load_manifest_file
-    from pinproof.manifest.errors import nearest
+    from pinproof.manifest.arms import check_arm
 
     manifest = load_manifest_file(arguments.manifest)
-    experiment = manifest.experiment
-    legs = [leg.id for leg in experiment.legs] if experiment is not None else []
-    starts = [start.name for start in experiment.starts] if experiment is not None else []
-    for word, known in (("leg", legs), ("start", starts)):
-        given = getattr(arguments, word, "")
-        if given and given not in known:
-            raise UsageError(f"{manifest.name} has no {word} '{given}'; {nearest(given, known, f'{word}s')}")
+    check_arm(manifest, getattr(arguments, "leg", ""), getattr(arguments, "start", ""))
 
 
 def _check_text(name: str, value: str) -> None:

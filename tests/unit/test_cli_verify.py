@@ -356,6 +356,8 @@ def test_a_real_run_streams_its_output_and_ends_as_archived(
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
     monkeypatch.setenv("ANSIBLE_STDOUT_CALLBACK", "minimal")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))  # other runs have folders of their own
     before = runner_folders()
     archive = tmp_path / "archive"
     assert cli.main(["verify", "--archive", str(archive), "--label", "stop"]) == 2

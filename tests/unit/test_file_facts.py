@@ -151,23 +151,24 @@ def test_a_link_turned_while_it_is_read_is_unstable(tree: Path, monkeypatch: pyt
     [
         (b"fb68c52\n", "fb68c52"),
         (b"fb68c52", "fb68c52"),
-        (b"fb68c52\n\n", None),
+        (b"fb68c52\n\n", "fb68c52\n"),
         (b"fb68c52\r\n", "fb68c52\r"),
         (b" fb68c52 \n", " fb68c52 "),
         (b"\n", ""),
-        (b"a\nb\n", None),
+        (b"a\nb\n", "a\nb"),
         (b"a" * 4096 + b"\n", "a" * 4096),
         (b"a" * 4097, None),
         (b"a" * 4097 + b"\n", None),
         (b"\xff\n", None),
     ],
 )
-def test_a_files_text_is_its_one_short_line(tmp_path: Path, content: bytes, text: str | None) -> None:
+def test_a_files_text_is_told_where_it_is_short(tmp_path: Path, content: bytes, text: str | None) -> None:
     (tmp_path / "f").write_bytes(content)
     (tmp_path / "f").chmod(0o4750)
     observation = look(HostRoot(str(tmp_path)), "file", path="/f")
     expected: dict[str, Any] = {"sha256": sha(content), "size": len(content), "mode": "4750", "resolved": "/f"}
     assert observation.identity == (expected if text is None else {**expected, "text": text})
+    assert set(observation.faults) == ({"text"} if text is None else set())
     assert observation.evidence == "file"
 
 

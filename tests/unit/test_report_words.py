@@ -49,7 +49,8 @@ def rows_of(*verdicts: Verdict) -> Outcome:
     ],
 )
 def test_the_first_line(verdicts: list[Verdict], said: str) -> None:
-    assert headline(rows_of(*verdicts)) == said
+    named = [row.setting for row in rows_of(*verdicts).rows if row.verdict >= R]
+    assert headline(rows_of(*verdicts)) == said + (f" ({', '.join(named)})" if named else "")
     assert closing(rows_of(*verdicts)) == f"{said}. This authorises no staging and no change."
 
 

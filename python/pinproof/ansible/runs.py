@@ -13,6 +13,7 @@ from pinproof.ansible.plain import text_option
 from pinproof.archive import Archive, HostRecord, RunRecord, new_run_id, project_key
 from pinproof.errors import UsageError
 from pinproof.manifest import load_manifest_file, render_manifest
+from pinproof.manifest.arms import check_arm
 from pinproof.manifest.model import Manifest
 from pinproof.outcome import Arm
 from pinproof.reconcile import reconcile
@@ -41,7 +42,8 @@ def now() -> str:
 
 def open_run(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Check the manifest and that the archive can be written, and give the run its id. Raises PinproofError."""
-    load_manifest_file(Path(text_option(arguments, "manifest")))
+    manifest = load_manifest_file(Path(text_option(arguments, "manifest")))
+    check_arm(manifest, text_option(arguments, "leg"), text_option(arguments, "start"))
     archive = Archive(Path(text_option(arguments, "archive")).resolve())
     run = text_option(arguments, "run") or new_run_id()
     opened_at = now()

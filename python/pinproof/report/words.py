@@ -13,12 +13,18 @@ from pinproof.verdicts import Decision, Verdict, worst
 AUTHORISES = "authorises no staging and no change"
 
 _GIB = 1 << 30
+_NAMED = 3  # rows that a headline names
 _SETTLE = "To settle: "
 _NUMBER = re.compile(r"\b[0-9]{10,}\b")
 
 
 def headline(outcome: Outcome) -> str:
-    """Say the decision and what it rests on, in one line."""
+    """Say the decision and what it rests on, in one line, and the rows that stop it."""
+    return f"{_standing(outcome)}{_culprits(outcome)}"
+
+
+def _standing(outcome: Outcome) -> str:
+    """Say the decision and how many rows it rests on."""
     total = len(outcome.rows)
     if not total:
         return f"{outcome.decision.value}: nothing was judged, there is not one row"
@@ -38,9 +44,18 @@ def headline(outcome: Outcome) -> str:
     return f"{outcome.decision.value}: {', '.join(words)}"
 
 
+def _culprits(outcome: Outcome) -> str:
+    """Name the rows that stop the run, the first of them where there are many."""
+    names = [row.setting for row in outcome.rows if row.verdict >= Verdict.REFUSED]
+    if not names:
+        return ""
+    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f" ({', '.join(names[:_NAMED])}{rest})"
+
+
 def closing(outcome: Outcome) -> str:
     """Repeat the decision, and say what it does not mean."""
-    return f"{headline(outcome)}. This {AUTHORISES}."
+    return f"{_standing(outcome)}. This {AUTHORISES}."
 
 
 def circumstances(outcome: Outcome) -> list[tuple[str, str]]:
