@@ -39,9 +39,9 @@ options:
     type: str
     required: true
   lane:
-    description: Name of the lane, for the report.
+    description: Name of the lane, for the report; told by the hosts' own lanes when empty.
     type: str
-    default: 'full'
+    default: ''
   label:
     description: A label kept with the run.
     type: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from plugins.module_utils._observation import Unparsable
 from plugins.module_utils._root import HostRoot
 from plugins.module_utils._sums import listing_line, parse, tagged_line
 from plugins.module_utils._trees import read_tree
-
-pytestmark = pytest.mark.skipif(shutil.which("sha256sum") is None, reason="coreutils are not installed")
 
 FIXED = [
     b"plain",

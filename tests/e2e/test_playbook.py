@@ -157,6 +157,7 @@ def test_a_lane_without_access_opens_no_connection(place: Place, tmp_path: Path)
     pins = [pin for item in verdict["rows"] for pin in item["pins"] if not pin["at"].startswith("baseline")]
     assert {pin["verdict"] for pin in pins} == {"NOT_RUN"}
     assert any("no access" in cause["text"] for cause in verdict["causes"])
+    assert verdict["lane"] == "none on sparkhead, sparkpeer, x86host, coordinator"
 
 
 @pytest.mark.parametrize(

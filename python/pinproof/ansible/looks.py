@@ -47,7 +47,7 @@ def look(action: ActionBase, plugins: Path, payload: dict[str, Any], task_vars: 
 
     def without(status: str, why: str) -> dict[str, Any]:
         now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        return unanswered(requests, payload["host"], payload["run"], status, why, now)
+        return {**unanswered(requests, payload["host"], payload["run"], status, why, now), "lane": payload["lane"]}
 
     if payload["lane"] == "none":
         why = "this lane has no access to this host: no connection was opened"
@@ -64,7 +64,7 @@ def look(action: ActionBase, plugins: Path, payload: dict[str, Any], task_vars: 
         return without("unreachable", _one_line(str(error)))
     try:
         answer = read_answer(str(result.get("stdout", "")), payload["run"])
-        return {**answer, "interpreter": interpreter}
+        return {**answer, "interpreter": interpreter, "lane": payload["lane"]}
     except (ObservationError, ValueError) as error:
         said = _one_line(str(result.get("stderr", "")))
         detail = f" (exit code {result.get('rc')}{': ' + said if said else ''})"

@@ -58,7 +58,7 @@ def verify(arguments: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Ended:
     archive = Archive(Path(text_option(arguments, "archive")).resolve())
     run, opened_at = text_option(arguments, "run"), text_option(arguments, "opened_at")
     records = host_records(manifest, task_vars)
-    lane = text_option(arguments, "lane", "full")
+    lane = lane_name(arguments, records)
     outcome = reconcile(
         manifest,
         {record.host: record.facts() for record in records},
@@ -95,6 +95,17 @@ def arm_of(arguments: Mapping[str, Any]) -> Arm:
     return Arm(text_option(arguments, "leg"), text_option(arguments, "start"), text_option(arguments, "label"))
 
 
+def lane_name(arguments: Mapping[str, Any], records: tuple[HostRecord, ...]) -> str:
+    """Give the lane's name: the given one, or which access there was to which hosts where that was not full."""
+    by_lane: dict[str, list[str]] = {}
+    for record in records:
+        lane = str(record.probe_program.get("lane", "full"))
+        if lane != "full":
+            by_lane.setdefault(lane, []).append(record.host)
+    seen = "; ".join(f"{lane} on {', '.join(hosts)}" for lane, hosts in sorted(by_lane.items())) or "full"
+    return text_option(arguments, "lane") or seen
+
+
 def host_records(manifest: Manifest, task_vars: Mapping[str, Any]) -> tuple[HostRecord, ...]:
     """Collect what each host of the manifest answered in this play; those that nobody asked too."""
     hostvars = task_vars["hostvars"]
@@ -125,7 +136,7 @@ def _record(
         manifest_text=render_manifest(manifest),
         opened_at=text_option(arguments, "opened_at"),
         finished_at=now(),
-        lane=text_option(arguments, "lane", "full"),
+        lane=lane_name(arguments, records),
         arm=arm_of(arguments),
         hosts=records,
         **more,
