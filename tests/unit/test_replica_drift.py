@@ -47,7 +47,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "containers": ("run/docker.sock",),
     "engine_log": ("run/docker.sock",),
     "process": ("proc/", "containers/dsv41/", "home/operator/dsv41-offload"),
-    "fabric": ("sys/", "proc/"),
+    "fabric": ("sys/", "proc/", "containers/dsv41/etc/nccl.conf"),
     "gpu": ("run/recorded-tools/nvidia-smi", "proc/driver/nvidia"),
     "unit": ("etc/systemd", "usr/lib/systemd", "root/", "run/recorded-tools/systemctl"),
     "units": ("run/recorded-tools/systemctl",),

@@ -73,6 +73,20 @@ def _mount(spoil: Spoil) -> str:
     return told
 
 
+def _network_mode(spoil: Spoil) -> str:
+    inspected = spoil.json(_INSPECT)
+    inspected["HostConfig"]["NetworkMode"] = "bridge" if inspected["HostConfig"]["NetworkMode"] == "host" else "host"
+    spoil.write_json(_INSPECT, inspected)
+    return f"the container runs in network mode {inspected['HostConfig']['NetworkMode']}"
+
+
+def _privileged(spoil: Spoil) -> str:
+    inspected = spoil.json(_INSPECT)
+    inspected["HostConfig"]["Privileged"] = not inspected["HostConfig"]["Privileged"]
+    spoil.write_json(_INSPECT, inspected)
+    return "the container's privileges differ"
+
+
 def _change(spoil: Spoil) -> str:
     path = "/opt/dsv41/engine/entry.py"
     spoil.write_json(_CHANGES, [{"Path": "/opt/dsv41/engine", "Kind": 0}, {"Path": path, "Kind": 0}])
@@ -152,6 +166,8 @@ CONTAINER: Table = {
     "image/tag_names_running": _tag_moved,
     "mounts": _mount,
     "changes": _change,
+    "network_mode": _network_mode,
+    "privileged": _privileged,
     "restart_count": _restarted,
     "oom_killed": _out_of_memory,
 }

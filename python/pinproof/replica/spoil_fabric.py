@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pinproof.replica.network import little_endian, route_line
+from pinproof.replica.site import CONTAINER_ROOT
 from pinproof.replica.spoil_process import container_process, set_environment
 from pinproof.replica.spoilers import CannotSpoil, Spoil, Table
 from pinproof.replica.sysfs import NO_GID, mapped_gid
@@ -106,6 +107,13 @@ def _setting(spoil: Spoil) -> str:
     return _set(spoil, name, _nccl(name, "rocep1s0f0,rocep1s0f1"))
 
 
+def _configured(spoil: Spoil) -> str:
+    """Bake a setting into the image's own configuration file, where no environment shows it."""
+    path = f"{CONTAINER_ROOT}/etc/nccl.conf"
+    spoil.journal.write(path, "NCCL_IB_DISABLE=1\n")
+    return f"NCCL_IB_DISABLE=1 in {path}"
+
+
 def _devices(spoil: Spoil) -> str:
     return _set(spoil, "NCCL_IB_HCA", "rocep1s0f1")
 
@@ -126,6 +134,7 @@ FABRIC: Table = {
     "netdevs/*": _netdev,
     "route/interface": _route,
     "nccl/settings/*": _setting,
+    "nccl/settings": _configured,
     "nccl/devices": _devices,
     "nccl/socket_interfaces": _interfaces,
 }
