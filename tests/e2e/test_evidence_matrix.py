@@ -31,7 +31,7 @@ from tests.e2e.spoiled_sources import subject
 
 CASES = [(item.name, item.on[0]) for item in probing.load().probes.values()]
 HUGE = 64 << 20
-DEADLINE_S = 1.0
+DEADLINE_S = 0.6
 
 # Looks at bytes whatever they say: other bytes are a difference, not a failed look.
 BYTES_ONLY = {"files", "file", "tree", "jit"}

@@ -72,6 +72,15 @@ def test_k1_is_pinned_in_its_canonical_spelling(site: Site, name: str, value: st
     assert [item.id for item in outcome.rows if item.verdict > Verdict.DRIFT] == ["k1"]
 
 
+@pytest.mark.parametrize("name", ["LD_PRELOAD", "PYTHONPATH", "VLLM_USE_V1", "CUDA_LAUNCH_BLOCKING", "NCCL_IB_DISABLE"])
+def test_what_steers_loader_interpreter_or_engine_is_refused_unless_listed(site: Site, name: str) -> None:
+    with environment(site, "sparkhead", **{name: "1"}):
+        outcome = site.judge({"sparkhead": probe(site.manifest, site.root, "sparkhead")})
+    assert outcome.decision is Decision.STOP
+    assert pin_of(outcome, "env-closed", "sparkhead").verdict is Verdict.REFUSED
+    assert name in pin_of(outcome, "env-closed", "sparkhead").why
+
+
 def status(site: Site, change: Any) -> dict[str, HostFacts]:
     """Let the worker's status file say something else, and look again."""
     path = subject(site.manifest.probes["worker_status"], site.root / "x86host")
